@@ -1,0 +1,76 @@
+"""What a model and a run are made of: plain dataclasses, every field a flag of `vpr train`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from vpr.errors import VPRError
+from vpr.events import Always, Clockwork, Rule, Subjective
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The network and its rule; all that is needed to build the model again."""
+
+    levels: int = 2
+    """N, the number of levels."""
+    state_size: int = 20
+    """|s|, the size of each level's latent state."""
+    width: int = 200
+    """|x| = |c| = |d|, the size of each channel."""
+    frame: tuple[int, ...] = (3, 64, 64)
+    """Shape of a frame: channels, height, width; or one number for plain vectors."""
+    network: Literal["world-models", "folded"] = "world-models"
+    """Image network: the paper's convolutions, or folded patches with a modulated decoder."""
+    channels: int = 32
+    """Width of the image network's first layer."""
+    likelihood: Literal["bernoulli", "gaussian"] = "bernoulli"
+    """Binary cross entropy, or squared error."""
+    min_std: float = 0.1
+    """Floor of every belief's standard deviation."""
+    rule: Literal["subjective", "clockwork", "always"] = "subjective"
+    """What decides that a level updates."""
+    expected: bool = True
+    """Criterion CE: the predicted next state fits better than the unchanged one."""
+    unexpected: bool = True
+    """Criterion CU: the belief moved more than usual."""
+    gamma: float = 1.1
+    """γ: how much more than usual."""
+    window: int = 100
+    """τ_w: how many comparisons make up what is usual."""
+    intervals: tuple[int, ...] = ()
+    """Frames between updates of each level, for the clockwork rule."""
+
+    def __post_init__(self) -> None:
+        _check(self.levels >= 1, "levels must be 1 or more", self.levels)
+        _check(self.state_size >= 1, "state_size must be 1 or more", self.state_size)
+        _check(self.width >= 1, "width must be 1 or more", self.width)
+        _check(self.channels >= 1, "channels must be 1 or more", self.channels)
+        _check(self.min_std > 0, "min_std must be above 0", self.min_std)
+        _check_frame(self.frame)
+        if self.rule == "clockwork":
+            fits = len(self.intervals) == self.levels
+            _check(fits, f"intervals must name {self.levels} numbers, one a level", self.intervals)
+
+
+def _check(holds: bool, rule: str, value: object) -> None:
+    if not holds:
+        raise VPRError(f"{rule}, got {value}")
+
+
+def _check_frame(frame: tuple[int, ...]) -> None:
+    if len(frame) == 1:
+        return _check(frame[0] >= 1, "a vector needs at least 1 feature", frame)
+    _check(len(frame) == 3, "frame must be (channels, height, width) or (features,)", frame)
+    _check(frame[0] in (1, 3), "a frame has 1 or 3 channels", frame)
+    sides = all(side % 16 == 0 and 16 <= side <= 128 for side in frame[1:])
+    _check(sides, "height and width must be multiples of 16 from 16 to 128", frame)
+
+
+def make_rule(config: ModelConfig) -> Rule:
+    if config.rule == "clockwork":
+        return Clockwork(config.intervals)
+    if config.rule == "always":
+        return Always()
+    return Subjective(config.expected, config.unexpected, config.gamma, config.window)

@@ -1,0 +1,136 @@
+"""When does a level update: criteria CE and CU, fixed clocks, and the window of D_st.
+
+CE  expected    D_KL(q_st ‖ p_st) > D_KL(q_ch ‖ p_ch)
+CU  unexpected  D_st > γ · mean of the last τ_w values of D_st
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from vpr.errors import VPRError
+
+
+class Window(NamedTuple):
+    """The last τ_w values of D_st at one level, for each sequence: a ring buffer.
+
+    The paper's sum has τ_w + 1 terms over τ_w; ours is the mean of the last τ_w. Until it is
+    full it is the mean of what is there, and while it is empty nothing counts as unexpected.
+    """
+
+    values: Tensor  # (B, τ_w)
+    count: Tensor  # (B,) how many values were ever pushed
+
+    @classmethod
+    def filled(cls, batch: int, size: int, usual: Tensor) -> Window:
+        """Full of `usual` (), or empty where that is NaN."""
+        count = torch.where(usual.isnan(), 0, size).expand(batch)
+        return cls(usual.nan_to_num(0.0).expand(batch, size).clone(), count.clone())
+
+    def mean(self) -> Tensor:  # (B,)
+        filled = self.count.clamp(max=self.values.shape[1])
+        return torch.where(filled > 0, self.values.sum(1) / filled.clamp(min=1), torch.inf)
+
+    def push(self, value: Tensor, where: Tensor) -> Window:  # (B,), (B,) bool
+        place = (self.count % self.values.shape[1]).unsqueeze(1)
+        kept = self.values.gather(1, place)
+        new = torch.where(where.unsqueeze(1), value.unsqueeze(1), kept)
+        return Window(self.values.scatter(1, place, new), self.count + where.long())
+
+
+class Evidence(NamedTuple):
+    """What the detector saw at one level. NaN where the signal did not arrive."""
+
+    kl_static: Tensor  # (B,) D_st = D_KL(q_st ‖ p_st): how far the belief moved
+    kl_change: Tensor  # (B,) D_ch = D_KL(q_ch ‖ p_ch): how wrong the prediction was
+    threshold: Tensor  # (B,) γ · mean(D_st), what CU compares with
+    expected: Tensor  # (B,) CE
+    unexpected: Tensor  # (B,) CU
+    boundary: Tensor  # (B,) the level updates
+
+
+class Decision(NamedTuple):
+    """A rule's answer for each sequence; which criterion spoke, and against which threshold."""
+
+    expected: Tensor  # (B,) CE
+    unexpected: Tensor  # (B,) CU
+    boundary: Tensor  # (B,)
+    threshold: Tensor  # (B,)
+
+
+class Rule(Protocol):
+    """Decides which sequences update a level, 2 or higher; level 1 always does."""
+
+    @property
+    def window(self) -> int:
+        """τ_w: how many values of D_st are remembered."""
+        ...
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        """All (B,): the frame's number from 0, D_st, D_ch and the window's mean."""
+        ...
+
+
+@dataclass(frozen=True)
+class Subjective:
+    """The paper's rule: a level updates when its own beliefs say that its features changed."""
+
+    expected: bool = True
+    unexpected: bool = True
+    gamma: float = 1.1
+    window: int = 100
+
+    def __post_init__(self) -> None:
+        if self.window < 1 or self.gamma <= 0:
+            raise VPRError(
+                f"gamma must be positive and window 1 or more, got {self.gamma}, {self.window}"
+            )
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        threshold = self.gamma * usual
+        expected = (kl_static > kl_change) & self.expected
+        unexpected = (kl_static > threshold) & self.unexpected
+        return Decision(expected, unexpected, expected | unexpected, threshold)
+
+
+@dataclass(frozen=True)
+class Clockwork:
+    """Level n updates every `intervals[n − 1]` frames, whatever is seen (as in CW-VAE)."""
+
+    intervals: tuple[int, ...]
+    window: int = 1
+
+    def __post_init__(self) -> None:
+        if any(interval < 1 for interval in self.intervals):
+            raise VPRError(f"intervals must be 1 or more, got {self.intervals}")
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        return _by_clock(time % self.intervals[level - 1] == 0, usual)
+
+
+@dataclass(frozen=True)
+class Always:
+    """Every level updates at every frame."""
+
+    window: int = 1
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        return _by_clock(torch.ones_like(time, dtype=torch.bool), usual)
+
+
+def _by_clock(boundary: Tensor, usual: Tensor) -> Decision:
+    """No criterion spoke and there was no threshold."""
+    neither = torch.zeros_like(boundary)
+    return Decision(neither, neither, boundary, torch.full_like(usual, torch.nan))

@@ -1,0 +1,180 @@
+"""From frames to x⁰ and from c⁰ back to frames.
+
+Each pair has one interface: `encode` (M, *frame) → (M, width), `decode` (M, width) → (M, *frame),
+logits or means. M is any number of frames: time is nobody's business here.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from vpr.errors import VPRError
+from vpr.networks import FourLayers, activate, dense, initialise
+
+OUTPUT_GAIN = 0.1  # a quiet last layer, so that learning starts at the data's mean
+
+
+class Codec(nn.Module):
+    """What the hierarchy needs of an image network."""
+
+    def encode(self, frames: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def decode(self, c0: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def set_output(self, level: Tensor) -> None:
+        """Start the output at `level` (C,): the logit, or mean, of each channel in the data."""
+        raise NotImplementedError
+
+
+class WorldModels(Codec):
+    """The convolutions of World Models, which are those of the paper.
+
+    64×64 is the original to the letter: four 4×4 convolutions of stride 2 without padding, and
+    transposed ones of 5, 5, 6, 6 from 1×1. Other sizes halve exactly four times, with padding 1.
+    """
+
+    def __init__(self, frame: tuple[int, int, int], width: int, channels: int) -> None:
+        super().__init__()
+        colours, height, rows_width = frame
+        original = (height, rows_width) == (64, 64)
+        pad = 0 if original else 1
+        plan = [colours, *(channels * 2**i for i in range(4))]
+        self.convolutions = nn.ModuleList(
+            nn.Conv2d(a, b, 4, 2, pad) for a, b in zip(plan, plan[1:], strict=False)
+        )
+        for layer in self.convolutions:
+            initialise(layer, layer.in_channels * 16)
+        grid = (2, 2) if original else (height // 16, rows_width // 16)
+        self.embed = dense(plan[-1] * grid[0] * grid[1], width)
+
+        self.start = (channels * 32, 1, 1) if original else (channels * 4, *grid)
+        self.unfold = dense(width, self.start[0] * self.start[1] * self.start[2])
+        sizes = [5, 5, 6, 6] if original else [4, 4, 4, 4]
+        plan = [self.start[0], channels * 4, channels * 2, channels, colours]
+        self.transposed = nn.ModuleList(
+            nn.ConvTranspose2d(a, b, k, 2, pad)
+            for a, b, k in zip(plan, plan[1:], sizes, strict=False)
+        )
+        for layer, k in zip(self.transposed, sizes, strict=True):
+            initialise(layer, max(layer.in_channels * k * k // 4, layer.in_channels))
+        last = self.transposed[-1]
+        initialise(last, last.in_channels * sizes[-1] ** 2 // 4, OUTPUT_GAIN)
+
+    def encode(self, frames: Tensor) -> Tensor:
+        y = frames.contiguous(memory_format=torch.channels_last)
+        for layer in self.convolutions:
+            y = activate(layer(y))
+        return self.embed(y.flatten(1))  # type: ignore[no-any-return]
+
+    def decode(self, c0: Tensor) -> Tensor:
+        y = activate(self.unfold(c0)).view(-1, *self.start)
+        y = y.contiguous(memory_format=torch.channels_last)
+        *hidden, last = self.transposed
+        for layer in hidden:
+            y = activate(layer(y))
+        return last(y)  # type: ignore[no-any-return]
+
+    @torch.no_grad()
+    def set_output(self, level: Tensor) -> None:
+        self.transposed[-1].bias.copy_(level)  # type: ignore[union-attr, operator]
+
+
+class Folded(Codec):
+    """Patches folded into channels: every layer is one matrix product, several times cheaper.
+
+    The encoder adds the mean over all places to the last layer's input, and the decoder scales
+    and shifts its feature maps by the latent. Both make "what" independent of "where": without
+    them a colour has to be learned in every corner separately.
+    """
+
+    def __init__(self, frame: tuple[int, int, int], width: int, channels: int) -> None:
+        super().__init__()
+        self.frame = frame
+        colours, height, rows_width = frame
+        self.grid = (height // 16, rows_width // 16)
+        places = self.grid[0] * self.grid[1]
+        ch = channels
+        self.down = nn.ModuleList(
+            [dense(colours * 16, ch), dense(ch * 4, ch * 2), dense(ch * 8, ch * 4)]
+        )
+        self.embed = dense(ch * 4 * (places + 1), width)
+
+        self.unfold = dense(width, places * ch * 4)
+        self.up = nn.ModuleList([dense(ch * 4, ch * 2 * 4), dense(ch * 2, ch * 2 * 4)])
+        self.widths = (ch * 4, ch * 2, ch * 2)
+        self.modulate = dense(width, 2 * sum(self.widths))
+        self.paint = dense(ch * 2, colours * 16, OUTPUT_GAIN)
+
+    def encode(self, frames: Tensor) -> Tensor:
+        y = _fold(frames.movedim(1, -1), 4)
+        first, *rest = self.down
+        y = activate(first(y))
+        for layer in rest:
+            y = activate(layer(_fold(y, 2)))
+        y = y.flatten(1, 2)  # (M, places, channels)
+        return self.embed(torch.cat([y.flatten(1), y.mean(1)], -1))  # type: ignore[no-any-return]
+
+    def decode(self, c0: Tensor) -> Tensor:
+        gains = self.modulate(c0)[:, None, None].split([2 * w for w in self.widths], -1)
+        y = self.unfold(c0).view(-1, *self.grid, self.widths[0])
+        y = _modulated(y, gains[0])
+        for layer, gain in zip(self.up, gains[1:], strict=True):
+            y = _modulated(_unfolded(layer(y), 2), gain)
+        return _unfolded(self.paint(y), 4).movedim(-1, 1)
+
+    @torch.no_grad()
+    def set_output(self, level: Tensor) -> None:
+        self.paint.bias.copy_(level.repeat(16))
+
+
+class Features(Codec):
+    """Plain vectors (F,): a dense encoder and decoder, for people's own features."""
+
+    def __init__(self, size: int, width: int) -> None:
+        super().__init__()
+        self.enc = FourLayers(size, width, width)
+        self.dec = FourLayers(width, width, size, OUTPUT_GAIN)
+
+    def encode(self, frames: Tensor) -> Tensor:
+        return self.enc(frames)  # type: ignore[no-any-return]
+
+    def decode(self, c0: Tensor) -> Tensor:
+        return self.dec(c0)  # type: ignore[no-any-return]
+
+    @torch.no_grad()
+    def set_output(self, level: Tensor) -> None:
+        self.dec.layers[-1].bias.copy_(level)  # type: ignore[union-attr, operator]
+
+
+def make_codec(frame: tuple[int, ...], width: int, network: str, channels: int) -> Codec:
+    """The image network for frames of this shape: (C, H, W), or (F,) for plain vectors."""
+    if len(frame) == 1:
+        return Features(frame[0], width)
+    if network == "world-models":
+        return WorldModels(frame, width, channels)  # type: ignore[arg-type]
+    if network == "folded":
+        return Folded(frame, width, channels)  # type: ignore[arg-type]
+    raise VPRError(f"network must be 'world-models' or 'folded', got {network!r}")
+
+
+def _fold(y: Tensor, k: int) -> Tensor:
+    """(M, H, W, C) → (M, H/k, W/k, k·k·C)."""
+    m, h, w, c = y.shape
+    y = y.reshape(m, h // k, k, w // k, k, c).transpose(2, 3)
+    return y.reshape(m, h // k, w // k, k * k * c)
+
+
+def _unfolded(y: Tensor, k: int) -> Tensor:
+    """(M, H, W, k·k·C) → (M, H·k, W·k, C), the inverse of `_fold`."""
+    m, h, w, c = y.shape
+    y = y.reshape(m, h, w, k, k, c // (k * k)).transpose(2, 3)
+    return y.reshape(m, h * k, w * k, c // (k * k))
+
+
+def _modulated(y: Tensor, gain: Tensor) -> Tensor:
+    """y·(1 + a) + b, then the activation; a and b (M, 1, 1, C) come from the latent."""
+    a, b = gain.chunk(2, -1)
+    return activate(torch.addcmul(b, y, 1 + a))

@@ -1,0 +1,273 @@
+"""The hierarchy. Algorithm 1 of the paper is `VPR._advance`: detect bottom-up, infer top-down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from vpr.beliefs import Belief, kl
+from vpr.block import Block, BlockState
+from vpr.checks import check_frame, check_video
+from vpr.config import ModelConfig, make_rule
+from vpr.events import Evidence, Window
+from vpr.images import make_codec
+from vpr.likelihood import make_likelihood
+from vpr.tree import tree_map, tree_where
+
+
+class State(NamedTuple):
+    """All that the model remembers between two frames; the whole memory of a stream."""
+
+    blocks: tuple[BlockState, ...]  # level 1 first
+    windows: tuple[Window, ...]  # of levels 2 to N: level 1 compares nothing
+    time: Tensor  # (B,) frames seen
+
+
+class LevelTrace(NamedTuple):
+    """One level over time."""
+
+    s: Tensor  # (B, T, S) the state in force at each frame
+    q: Belief  # (B, T, S) its posterior
+    p: Belief  # (B, T, S) the prior it was predicted with
+    kl: Tensor  # (B, T) D_KL(q ‖ p) where the level updated, 0 elsewhere
+    evidence: Evidence  # (B, T) each
+
+
+class Trace(NamedTuple):
+    """What `observe` returns."""
+
+    c0: Tensor  # (B, T, D) what the decoder paints from; see `VPR.reconstruct`
+    levels: tuple[LevelTrace, ...]  # level 1 first
+    state: State  # after the last frame
+
+
+class Loss(NamedTuple):
+    """The terms of −ELBO, in nats a frame."""
+
+    total: Tensor  # () weighted as asked
+    reconstruction: Tensor  # () −E_q[ln p(o | s)]
+    kl: Tensor  # (N,) D_KL at each level
+    update_rate: Tensor  # (N,) share of frames at which the level updated
+    state: State
+
+    @property
+    def elbo(self) -> Tensor:
+        return -(self.reconstruction + self.kl.sum())
+
+
+Encodings = Callable[[int], Tensor]  # index of a level → its compressed x (B, E)
+
+
+class VPR(nn.Module):
+    """Variational Predictive Routing with N levels."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.rule = make_rule(config)
+        self.codec = make_codec(config.frame, config.width, config.network, config.channels)
+        self.likelihood = make_likelihood(config.likelihood)
+        self.blocks = nn.ModuleList(
+            Block(config.width, config.state_size, config.min_std, compares=n > 0)
+            for n in range(config.levels)
+        )
+        # Mean D_st of levels 2 to N in training, NaN before: a fresh stream knows what is usual.
+        self.usual: Tensor
+        self.register_buffer("usual", torch.full((config.levels - 1,), torch.nan))
+
+    def initial(self, batch: int) -> State:
+        """Before the first frame; the windows of D_st are filled with what was usual in training."""
+        windows = tuple(Window.filled(batch, self.rule.window, usual) for usual in self.usual)
+        blocks = tuple(block.initial(batch, self.usual) for block in self._blocks())
+        return State(blocks, windows, self.usual.new_zeros(batch, dtype=torch.long))
+
+    def step(
+        self, state: State, frame: Tensor, noise: Tensor | None = None
+    ) -> tuple[State, tuple[Evidence, ...]]:
+        """One frame (B, *frame). Without gradients a blocked level computes nothing."""
+        check_frame(frame, self.config)
+        x: list[Tensor] = [self._blocks()[0].f_enc(self.codec.encode(frame))]
+
+        def encodings(n: int) -> Tensor:
+            while len(x) <= n:
+                x.append(self._blocks()[len(x)].f_enc(x[-1]))
+            return self._blocks()[n].compress(x[n])  # type: ignore[no-any-return]
+
+        return self._advance(state, encodings, noise)
+
+    def observe(
+        self,
+        video: Tensor,
+        state: State | None = None,
+        noise: Tensor | None = None,
+    ) -> Trace:
+        """A video (B, T, *frame). `noise` (T, N, B, S) draws the states; without it, their means.
+
+        Everything that does not depend on the order of time is computed for all frames at once.
+        """
+        check_video(video, self.config)
+        batch, length = video.shape[:2]
+        state = state if state is not None else self.initial(batch)
+        x = self._encode(video)
+        first = state.time == 0
+        states, evidence = [], []
+        for t in range(length):
+            eps = noise[t] if noise is not None else None
+            state, seen = self._advance(state, lambda n, t=t: x[n][:, t], eps)  # type: ignore[misc]
+            states.append(state.blocks)
+            evidence.append(seen)
+        levels = tuple(
+            self._trace_level(n, [blocks[n] for blocks in states], [e[n] for e in evidence], first)
+            for n in range(self.config.levels)
+        )
+        c0 = self._blocks()[0].f_dec(stack([b[0].c for b in states]), levels[0].s)
+        return Trace(c0, levels, state)
+
+    def reconstruct(self, c0: Tensor) -> Tensor:
+        """c⁰ (..., D) → frames (..., *frame) in [0, 1]."""
+        flat = self.codec.decode(c0.flatten(0, -2))
+        return self.likelihood.mean(flat).view(*c0.shape[:-1], *self.config.frame)
+
+    def loss(
+        self,
+        video: Tensor,
+        state: State | None = None,
+        noise: Tensor | None = None,
+        kl_weights: Tensor | None = None,
+        reconstruction_weight: float = 1.0,
+    ) -> Loss:
+        """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)]."""
+        trace = self.observe(video, state, noise)
+        output = self.codec.decode(trace.c0.flatten(0, 1))
+        reconstruction = self.likelihood.nll(output, video.flatten(0, 1)) / len(output)
+        kls = torch.stack([level.kl.mean() for level in trace.levels])
+        weighted = kls if kl_weights is None else kls * kl_weights
+        rates = torch.stack([lv.evidence.boundary.float().mean() for lv in trace.levels])
+        total = reconstruction_weight * reconstruction + weighted.sum()
+        return Loss(total, reconstruction, kls, rates, trace.state)
+
+    def noise(self, batch: int, length: int, generator: torch.Generator | None = None) -> Tensor:
+        """ε for `observe` and `loss`: (T, N, B, S)."""
+        shape = (length, self.config.levels, batch, self.config.state_size)
+        return torch.randn(shape, generator=generator, device=self.usual.device)
+
+    def _advance(
+        self, state: State, x: Encodings, noise: Tensor | None
+    ) -> tuple[State, tuple[Evidence, ...]]:
+        """Algorithm 1 for one frame."""
+        live = not torch.is_grad_enabled()  # at run time a blocked level computes nothing
+        with torch.no_grad():
+            evidence, windows = self._detect(state, x, live)
+        blocks = self._infer(state, x, evidence, noise, live)
+        return State(blocks, windows, state.time + 1), evidence
+
+    def _detect(
+        self, state: State, x: Encodings, live: bool
+    ) -> tuple[tuple[Evidence, ...], tuple[Window, ...]]:
+        """Event detection, bottom-up: who updates, and what D_st was."""
+        boundary = torch.ones_like(state.time, dtype=torch.bool)
+        evidence = [_unasked(boundary, state.blocks[0].s)]  # level 1 is always True
+        windows = list(state.windows)
+        first = state.time == 0
+        for n in range(1, self.config.levels):
+            arrives = evidence[-1].boundary & ~first
+            if live and not arrives.any():
+                evidence.append(_unasked(first, state.blocks[n].s))
+                continue
+            seen, usual = self._compare(n, state, x(n)), state.windows[n - 1].mean()
+            decision = self.rule.decide(n + 1, state.time, *seen, usual)
+            windows[n - 1] = state.windows[n - 1].push(seen[0], where=arrives)
+            evidence.append(
+                Evidence(
+                    *(torch.where(arrives, v, torch.nan) for v in (*seen, decision.threshold)),
+                    expected=decision.expected & arrives,
+                    unexpected=decision.unexpected & arrives,
+                    boundary=(decision.boundary & arrives) | first,
+                )
+            )
+        return tuple(evidence), tuple(windows)
+
+    def _compare(self, n: int, state: State, x: Tensor) -> tuple[Tensor, Tensor]:
+        """D_st and D_ch (B,): the new x under "nothing changed" and under "the next event came".
+
+        q_st = q(s | x, d_τ, c_τ) against p_st, the last posterior;
+        q_ch = q(s | x, d_{τ+1}, c_τ) against p_ch = p(s | d_{τ+1}, c_τ), kept since the update.
+        """
+        block, now = self._blocks()[n], state.blocks[n]
+        assert now.p_ch is not None
+        both = block.q(x.repeat(2, 1), torch.cat([now.d, now.d_next]), now.c.repeat(2, 1))
+        q_st, q_ch = (Belief(*halves) for halves in zip(*(v.chunk(2) for v in both), strict=True))
+        return kl(q_st, now.q), kl(q_ch, now.p_ch)
+
+    def _infer(
+        self,
+        state: State,
+        x: Encodings,
+        evidence: tuple[Evidence, ...],
+        noise: Tensor | None,
+        live: bool,
+    ) -> tuple[BlockState, ...]:
+        """Inference, top-down: c^n ← f_dec(s^{n+1}, c^{n+1}), then the posterior of level n."""
+        blocks = list(state.blocks)
+        for n in reversed(range(self.config.levels)):
+            update = evidence[n].boundary
+            if live and not update.any():
+                continue
+            c = self._context(n, blocks)
+            eps = noise[n] if noise is not None else None
+            new = self._blocks()[n].update(blocks[n], x(n), c, eps)
+            blocks[n] = new if n == 0 else tree_where(update, new, blocks[n])
+        return tuple(blocks)
+
+    def _context(self, n: int, blocks: list[BlockState]) -> Tensor:
+        """c^n (B, D) from the level above; nothing is above the top."""
+        if n + 1 == self.config.levels:
+            return torch.zeros_like(blocks[n].c)
+        above = blocks[n + 1]
+        return self._blocks()[n + 1].f_dec(above.c, above.s)  # type: ignore[no-any-return]
+
+    def _encode(self, video: Tensor) -> list[Tensor]:
+        """Each level's compressed x (B, T, E), for all frames at once."""
+        x = self.codec.encode(video.flatten(0, 1)).unflatten(0, video.shape[:2])
+        compressed = []
+        for block in self._blocks():
+            x = block.f_enc(x)
+            compressed.append(block.compress(x))
+        return compressed
+
+    def _trace_level(
+        self, n: int, states: list[BlockState], evidence: list[Evidence], first: Tensor
+    ) -> LevelTrace:
+        """Stack over time; the priors, which no decision needs, for all frames in one call."""
+        q = Belief(stack([b.q.mean for b in states]), stack([b.q.std for b in states]))
+        p = self._blocks()[n].p(stack([b.d for b in states]), stack([b.c for b in states]))
+        seen = Evidence(*(stack(list(v)) for v in zip(*evidence, strict=True)))
+        if n + 1 == self.config.levels:
+            p = self._first_prior(p, seen.boundary, first)
+        divergence = torch.where(seen.boundary, kl(q, p), 0.0)
+        return LevelTrace(stack([b.s for b in states]), q, p, divergence, seen)
+
+    def _first_prior(self, p: Belief, boundary: Tensor, first: Tensor) -> Belief:
+        """p(s^N_1) = N(0, 1): of the top level's first event in a sequence."""
+        opening = (boundary.long().cumsum(1) == 1) & first[:, None]
+        return tree_map(
+            lambda a, b: torch.where(opening[..., None], b, a), p, Belief.standard(p.mean)
+        )
+
+    def _blocks(self) -> list[Block]:
+        return list(self.blocks)  # type: ignore[arg-type]
+
+
+def stack(values: list[Tensor]) -> Tensor:
+    """T tensors (B, ...) → (B, T, ...)."""
+    return torch.stack(values, 1)
+
+
+def _unasked(boundary: Tensor, like: Tensor) -> Evidence:
+    """No comparison was made; `boundary` is the whole decision."""
+    unknown = torch.full_like(like[:, 0], torch.nan)
+    neither = torch.zeros_like(boundary)
+    return Evidence(unknown, unknown, unknown, neither, neither, boundary)

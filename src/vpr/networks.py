@@ -1,0 +1,85 @@
+"""Dense building blocks: initialisation, residual stacks, compressors, Gaussian heads."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from vpr.beliefs import Belief
+
+SLOPE = 0.1  # of every Leaky ReLU; the paper names none
+
+
+def activate(x: Tensor) -> Tensor:
+    return F.leaky_relu(x, SLOPE)
+
+
+def initialise(layer: nn.Module, fan_in: int, gain: float = 1.0) -> None:
+    """He initialisation for Leaky ReLU with the fan-in that a unit really sees."""
+    std = gain * (2 / ((1 + SLOPE**2) * fan_in)) ** 0.5
+    nn.init.normal_(layer.weight, std=std)  # type: ignore[arg-type]
+    nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
+
+
+def dense(inputs: int, outputs: int, gain: float = 1.0) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs)
+    initialise(layer, inputs, gain)
+    return layer
+
+
+class FourLayers(nn.Module):
+    """Four fully connected layers, Leaky ReLU between them: the paper's building block."""
+
+    def __init__(self, inputs: int, hidden: int, outputs: int, gain: float = 1.0) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            [
+                dense(inputs, hidden),
+                dense(hidden, hidden),
+                dense(hidden, hidden),
+                dense(hidden, outputs, gain),
+            ]
+        )
+
+    def forward(self, x: Tensor) -> Tensor:  # (..., inputs) → (..., outputs)
+        *hidden, last = self.layers
+        for layer in hidden:
+            x = activate(layer(x))
+        return last(x)  # type: ignore[no-any-return]
+
+
+class ResidualStack(nn.Module):
+    """f(x, …) + 0.1·x: four layers of the width of x; further inputs join the first layer."""
+
+    def __init__(self, width: int, extra: int = 0) -> None:
+        super().__init__()
+        self.net = FourLayers(width + extra, width, width)
+
+    def forward(self, x: Tensor, *extra: Tensor) -> Tensor:  # (..., width) → (..., width)
+        return self.net(torch.cat([x, *extra], -1)) + 0.1 * x  # type: ignore[no-any-return]
+
+
+class GaussianHead(nn.Module):
+    """Four layers to a diagonal Gaussian of size S: 2·S outputs, σ = floor + softplus(·)."""
+
+    def __init__(self, inputs: int, hidden: int, state_size: int, min_std: float) -> None:
+        super().__init__()
+        self.net = FourLayers(inputs, hidden, 2 * state_size, gain=0.5)
+        self.min_std = min_std
+
+    def forward(self, *inputs: Tensor) -> Belief:  # (..., inputs) → Belief (..., S)
+        mean, raw = self.net(torch.cat(inputs, -1)).chunk(2, -1)
+        return Belief(mean, self.min_std + F.softplus(raw))
+
+
+class Transition(nn.Module):
+    """f_tran: d_{τ+1} = GRU(dense(s_τ), d_τ); the extra dense layer has |s| neurons."""
+
+    def __init__(self, state_size: int, width: int) -> None:
+        super().__init__()
+        self.dense = dense(state_size, state_size)
+        self.gru = nn.GRUCell(state_size, width)
+
+    def forward(self, s: Tensor, d: Tensor) -> Tensor:  # (B, S), (B, D) → (B, D)
+        return self.gru(activate(self.dense(s)), d)  # type: ignore[no-any-return]
