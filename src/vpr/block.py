@@ -40,8 +40,8 @@ class Block(nn.Module):
         self.f_tran = Transition(state_size, width)
         compressed = 2 * state_size
         self.compress = FourLayers(width, width, compressed)
-        self.q = GaussianHead(compressed + 2 * width, width, state_size, min_std)
-        self.p = GaussianHead(2 * width, width, state_size, min_std)
+        self.q = GaussianHead(compressed + 2 * width, width, state_size, min_std, start=0.13)
+        self.p = GaussianHead(2 * width, width, state_size, min_std, start=0.7)
 
     def initial(self, batch: int, like: Tensor) -> BlockState:
         """Before the first frame: d_1 = 0, nothing believed yet."""

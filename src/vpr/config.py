@@ -5,42 +5,44 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from vpr.data import MovingBall, Synthetic
 from vpr.errors import VPRError
 from vpr.events import Always, Clockwork, Rule, Subjective
+from vpr.options import option
+from vpr.schedule import Linear, Staged
 
 
 @dataclass(frozen=True)
 class ModelConfig:
     """The network and its rule; all that is needed to build the model again."""
 
-    levels: int = 2
-    """N, the number of levels."""
-    state_size: int = 20
-    """|s|, the size of each level's latent state."""
-    width: int = 200
-    """|x| = |c| = |d|, the size of each channel."""
-    frame: tuple[int, ...] = (3, 64, 64)
-    """Shape of a frame: channels, height, width; or one number for plain vectors."""
-    network: Literal["world-models", "folded"] = "world-models"
-    """Image network: the paper's convolutions, or folded patches with a modulated decoder."""
-    channels: int = 32
-    """Width of the image network's first layer."""
-    likelihood: Literal["bernoulli", "gaussian"] = "bernoulli"
-    """Binary cross entropy, or squared error."""
-    min_std: float = 0.1
-    """Floor of every belief's standard deviation."""
-    rule: Literal["subjective", "clockwork", "always"] = "subjective"
-    """What decides that a level updates."""
-    expected: bool = True
-    """Criterion CE: the predicted next state fits better than the unchanged one."""
-    unexpected: bool = True
-    """Criterion CU: the belief moved more than usual."""
-    gamma: float = 1.1
-    """γ: how much more than usual."""
-    window: int = 100
-    """τ_w: how many comparisons make up what is usual."""
-    intervals: tuple[int, ...] = ()
-    """Frames between updates of each level, for the clockwork rule."""
+    levels: int = option(2, "N, the number of levels.")
+    state_size: int = option(20, "|s|, the size of each level's latent state.")
+    width: int = option(200, "|x| = |c| = |d|, the size of each channel.")
+    frame: tuple[int, ...] = option(
+        (3, 64, 64), "Shape of a frame: channels, height, width; or one number for plain vectors."
+    )
+    network: Literal["world-models", "folded"] = option(
+        "world-models",
+        "Image network: the paper's convolutions, or folded patches with a modulated decoder.",
+    )
+    channels: int = option(32, "Width of the image network's first layer.")
+    likelihood: Literal["bernoulli", "gaussian"] = option(
+        "bernoulli", "Binary cross entropy, or squared error."
+    )
+    min_std: float = option(0.1, "Floor of every belief's standard deviation.")
+    rule: Literal["subjective", "clockwork", "always"] = option(
+        "subjective", "What decides that a level updates."
+    )
+    expected: bool = option(
+        True, "Criterion CE: the predicted next state fits better than the unchanged one."
+    )
+    unexpected: bool = option(True, "Criterion CU: the belief moved more than usual.")
+    gamma: float = option(1.1, "γ: how much more than usual.")
+    window: int = option(100, "τ_w: how many comparisons make up what is usual.")
+    intervals: tuple[int, ...] = option(
+        (), "Frames between updates of each level, for the clockwork rule."
+    )
 
     def __post_init__(self) -> None:
         _check(self.levels >= 1, "levels must be 1 or more", self.levels)
@@ -74,3 +76,42 @@ def make_rule(config: ModelConfig) -> Rule:
     if config.rule == "always":
         return Always()
     return Subjective(config.expected, config.unexpected, config.gamma, config.window)
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """The optimisation."""
+
+    steps: int = option(15_000, "Training steps in all.")
+    batch_size: int = option(32, "Sequences a step.")
+    length: int = option(15, "Frames a sequence.")
+    learning_rate: float = option(5e-4, "Adam's learning rate at the start.")
+    final_learning_rate: float = option(5e-5, "Where the cosine decay of the rate ends.")
+    decay_steps: int = option(15_000, "Steps that the cosine decay takes.")
+    clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
+    kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")
+    checkpoint_every: int = option(250, "Steps between two checkpoints.")
+    log_every: int = option(10, "Steps between two lines of metrics.")
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size", "decay_steps", "checkpoint_every", "log_every"):
+            _check(getattr(self, name) >= 1, f"{name} must be 1 or more", getattr(self, name))
+        _check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
+        _check(self.learning_rate > 0, "learning_rate must be above 0", self.learning_rate)
+        _check(self.clip > 0, "clip must be above 0", self.clip)
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """A training run, whole: the same config and seed give the same weights."""
+
+    preset: str = option("", "Name of the preset it started from.")
+    seed: int = option(0, "Seed of weights, data and noise.")
+    model: ModelConfig = field(default_factory=ModelConfig)
+    data: MovingBall | Synthetic = field(default_factory=MovingBall)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    schedule: Linear | Staged = field(default_factory=Linear)
+
+    def __post_init__(self) -> None:
+        same = self.model.frame == self.data.frame
+        _check(same, f"model.frame must be the data's, {self.data.frame}", self.model.frame)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from vpr.errors import VPRError
 from vpr.networks import FourLayers, activate, dense, initialise
 
-OUTPUT_GAIN = 0.1  # a quiet last layer, so that learning starts at the data's mean
+OUTPUT_GAIN = 0.1  # of layers that should start quiet, so that learning starts at the data's mean
 
 
 class Codec(nn.Module):
@@ -105,7 +105,7 @@ class Folded(Codec):
         self.unfold = dense(width, places * ch * 4)
         self.up = nn.ModuleList([dense(ch * 4, ch * 2 * 4), dense(ch * 2, ch * 2 * 4)])
         self.widths = (ch * 4, ch * 2, ch * 2)
-        self.modulate = dense(width, 2 * sum(self.widths))
+        self.modulate = dense(width, 2 * sum(self.widths), OUTPUT_GAIN)
         self.paint = dense(ch * 2, colours * 16, OUTPUT_GAIN)
 
     def encode(self, frames: Tensor) -> Tensor:

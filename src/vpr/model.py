@@ -15,6 +15,7 @@ from vpr.config import ModelConfig, make_rule
 from vpr.events import Evidence, Window
 from vpr.images import make_codec
 from vpr.likelihood import make_likelihood
+from vpr.schedule import Weights
 from vpr.tree import tree_map, tree_where
 
 
@@ -78,6 +79,19 @@ class VPR(nn.Module):
         self.usual: Tensor
         self.register_buffer("usual", torch.full((config.levels - 1,), torch.nan))
 
+    @classmethod
+    def from_pretrained(cls, name: str) -> VPR:
+        """A shipped model ("moving-ball"), a run folder, or a repository of the HF hub."""
+        from vpr.checkpoint import load_model
+
+        return load_model(name)
+
+    def save_pretrained(self, folder: str) -> None:
+        """Write what `from_pretrained` loads."""
+        from vpr.checkpoint import save_pretrained
+
+        save_pretrained(self, folder)
+
     def initial(self, batch: int) -> State:
         """Before the first frame; the windows of D_st are filled with what was usual in training."""
         windows = tuple(Window.filled(batch, self.rule.window, usual) for usual in self.usual)
@@ -136,18 +150,27 @@ class VPR(nn.Module):
         video: Tensor,
         state: State | None = None,
         noise: Tensor | None = None,
-        kl_weights: Tensor | None = None,
-        reconstruction_weight: float = 1.0,
+        weights: Weights | None = None,
+        kl_balancing: bool = False,
     ) -> Loss:
         """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)]."""
+        weights = weights or Weights(1.0, (1.0,) * self.config.levels, expected=True)
         trace = self.observe(video, state, noise)
         output = self.codec.decode(trace.c0.flatten(0, 1))
         reconstruction = self.likelihood.nll(output, video.flatten(0, 1)) / len(output)
         kls = torch.stack([level.kl.mean() for level in trace.levels])
-        weighted = kls if kl_weights is None else kls * kl_weights
+        beta = kls.new_tensor(weights.kl)
+        if kl_balancing:
+            beta = torch.where(beta < 1, beta * balance(kls), beta)
         rates = torch.stack([lv.evidence.boundary.float().mean() for lv in trace.levels])
-        total = reconstruction_weight * reconstruction + weighted.sum()
+        total = weights.reconstruction * reconstruction + (beta * kls).sum()
         return Loss(total, reconstruction, kls, rates, trace.state)
+
+    @torch.no_grad()
+    def remember(self, windows: tuple[Window, ...]) -> None:
+        """Keep the mean D_st of each level as what is usual; `initial` starts from it."""
+        for n, window in enumerate(windows):
+            self.usual[n] = window.mean().mean()
 
     def noise(self, batch: int, length: int, generator: torch.Generator | None = None) -> Tensor:
         """ε for `observe` and `loss`: (T, N, B, S)."""
@@ -264,6 +287,12 @@ class VPR(nn.Module):
 def stack(values: list[Tensor]) -> Tensor:
     """T tensors (B, ...) → (B, T, ...)."""
     return torch.stack(values, 1)
+
+
+def balance(kls: Tensor) -> Tensor:
+    """NVAE's balancing (N,): a level's share of the KL, so that quiet levels pay less."""
+    share = kls.detach()
+    return share / share.mean().clamp(min=1e-8)
 
 
 def _unasked(boundary: Tensor, like: Tensor) -> Evidence:

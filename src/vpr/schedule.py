@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from vpr.errors import VPRError
+from vpr.options import option
 
 
 class Weights(NamedTuple):
@@ -13,9 +18,56 @@ class Weights(NamedTuple):
     expected: bool  # may CE decide yet?
 
 
-class Schedule(Protocol):
-    def weights(self, step: int) -> Weights: ...
-    def observe(self, step: int, reconstruction: float) -> None: ...
+@dataclass(frozen=True)
+class Linear:
+    """The paper's schedule: every β rises from 0 to 1 together; both criteria from the start."""
+
+    name: ClassVar[str] = "linear"
+
+    kl_steps: int = option(3000, "Steps over which β rises from 0 to 1.")
+
+    def weights(self, step: int, levels: int, settled: int | None) -> Weights:
+        beta = between(step, 0, self.kl_steps, 0.0, 1.0)
+        return Weights(1.0, (beta,) * levels, expected=True)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Reconstruct first, then let the levels divide the work, by the curve and not by the clock.
+
+    1. All β at `low`, only CU decides, until the reconstruction has settled.
+    2. Level 1's β rises to 1 over `level_one_steps`.
+    3. The β of the levels above rises over `upper_steps` to `squeeze`; then CE may decide too.
+    4. It stays there for `squeeze_steps` and eases to 1 over `ease_steps`.
+
+    What a lower level predicts more cheaply leaves the upper ones in 3 and 4.
+    """
+
+    name: ClassVar[str] = "staged"
+
+    low: float = option(2e-4, "β of all levels while the reconstruction settles.")
+    settle_window: int = option(100, "Steps in a block of the reconstruction's curve.")
+    settle_tolerance: float = option(0.1, "It settled when a block gains less than this share.")
+    level_one_steps: int = option(300, "Steps for level 1's β to reach 1.")
+    upper_steps: int = option(500, "Steps for the β of the levels above to reach the squeeze.")
+    squeeze: float = option(2.0, "Largest β of the levels above the first.")
+    squeeze_steps: int = option(600, "Steps that it stays there.")
+    ease_steps: int = option(200, "Steps for it to come back to 1.")
+    reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
+
+    def __post_init__(self) -> None:
+        if self.settle_window < 1 or self.reconstruction <= 0:
+            raise VPRError("schedule needs settle_window ≥ 1 and reconstruction > 0")
+
+    def weights(self, step: int, levels: int, settled: int | None) -> Weights:
+        since = -1 if settled is None else step - settled
+        risen = self.level_one_steps + self.upper_steps
+        eased = risen + self.squeeze_steps
+        first = between(since, 0, self.level_one_steps, self.low, 1.0)
+        upper = between(since, self.level_one_steps, risen, self.low, self.squeeze)
+        if since >= eased:
+            upper = between(since, eased, eased + self.ease_steps, self.squeeze, 1.0)
+        return Weights(self.reconstruction, (first, *[upper] * (levels - 1)), since >= risen)
 
 
 def between(step: float, start: float, end: float, low: float, high: float) -> float:
@@ -24,3 +76,45 @@ def between(step: float, start: float, end: float, low: float, high: float) -> f
         return high if step >= end else low
     share = min(max((step - start) / (end - start), 0.0), 1.0)
     return low + share * (high - low)
+
+
+class Curve:
+    """Watches the reconstruction and tells when it has settled.
+
+    Means over blocks of `window` steps are compared; it has settled when a block is less than
+    `tolerance` better than the one before. Labels play no part.
+    """
+
+    def __init__(self, window: int, tolerance: float) -> None:
+        self.window, self.tolerance = window, tolerance
+        self.total, self.count = 0.0, 0
+        self.previous = math.inf
+        self.settled: int | None = None
+
+    def push(self, step: int, reconstruction: float) -> None:
+        if self.settled is not None:
+            return
+        self.total += reconstruction
+        self.count += 1
+        if self.count < self.window:
+            return
+        mean = self.total / self.count
+        if mean > (1 - self.tolerance) * self.previous:
+            self.settled = step + 1
+        self.previous, self.total, self.count = mean, 0.0, 0
+
+    def state(self) -> dict[str, float | int | None]:
+        """For the checkpoint; infinity, which JSON lacks, becomes None."""
+        previous = None if math.isinf(self.previous) else self.previous
+        return {
+            "total": self.total,
+            "count": self.count,
+            "previous": previous,
+            "settled": self.settled,
+        }
+
+    def restore(self, state: dict[str, float | int | None]) -> None:
+        self.total = float(state["total"] or 0.0)
+        self.count = int(state["count"] or 0)
+        self.previous = math.inf if state["previous"] is None else float(state["previous"])
+        self.settled = None if state["settled"] is None else int(state["settled"])

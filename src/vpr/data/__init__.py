@@ -1,0 +1,31 @@
+"""Datasets with the ground truth of every factor and its change points."""
+
+from vpr.data.base import Batch, Dataset, evaluation_rng, training_rng
+from vpr.data.moving_ball import MovingBall
+from vpr.data.synthetic import Synthetic
+from vpr.errors import VPRError
+
+DATASETS: dict[str, Dataset] = {
+    "moving-ball": MovingBall(),
+    "moving-ball-slow": MovingBall(speed=2.5),
+    "synthetic": Synthetic(),
+}
+
+
+def dataset(name: str) -> Dataset:
+    """The dataset of this name, as the paper has it."""
+    if name not in DATASETS:
+        raise VPRError(f"no dataset {name!r}: choose one of {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+__all__ = [
+    "DATASETS",
+    "Batch",
+    "Dataset",
+    "MovingBall",
+    "Synthetic",
+    "dataset",
+    "evaluation_rng",
+    "training_rng",
+]

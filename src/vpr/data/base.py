@@ -17,9 +17,24 @@ class Batch(NamedTuple):
 
 
 class Dataset(Protocol):
-    """A recipe for sequences; the randomness is the caller's."""
+    """A recipe for sequences: a frozen dataclass; the randomness is the caller's."""
 
-    name: str
-    frame: tuple[int, ...]
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        """Shape of one frame."""
+        ...
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch: ...
+
+
+def training_rng(seed: int) -> np.random.Generator:
+    """The stream of training data of this seed."""
+    return np.random.default_rng([seed, 0])
+
+
+def evaluation_rng(seed: int) -> np.random.Generator:
+    """The stream of evaluation data of this seed; never the training stream of any seed."""
+    return np.random.default_rng([seed, 1])

@@ -1,43 +1,55 @@
-"""Moving Ball: a coloured disc travels straight, bounces, and changes colour.
-
-The colour steps through a fixed cycle when the ball bounces, or at random with p = 0.1.
-"""
+"""Moving Ball: a coloured disc travels straight, bounces, and changes colour."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vpr.data.base import Batch
+from vpr.errors import VPRError
+from vpr.options import option
 
-COLOURS = np.array(  # red, green, cyan, magenta, yellow, blue, and again
-    [[1, 0, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]], dtype=np.float32
+COLOURS = np.array(  # red, green, cyan, magenta, yellow, blue, and red again
+    [[1, 0, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]], dtype=bool
 )
 
 
+@dataclass(frozen=True)
 class MovingBall:
-    """Sequences of a `size`×`size` frame; radius and speed are in pixels of a 64×64 frame."""
+    """The colour steps through a fixed cycle at a bounce, or at random with p = 0.1.
 
-    name = "moving-ball"
+    The ball turns back when its centre meets the border, so that half of it leaves the frame.
+    """
 
-    def __init__(
-        self,
-        size: int = 64,
-        radius: float = 6.0,
-        speed: float = 6.0,
-        change_probability: float = 0.1,
-    ) -> None:
-        self.size = size
-        self.radius = radius * size / 64
-        self.speed = speed * size / 64
-        self.change_probability = change_probability
-        self.frame = (3, size, size)
+    name: ClassVar[str] = "moving-ball"
+
+    size: int = option(64, "Height and width of a frame.")
+    radius: float = option(6.0, "Radius of the ball, in pixels of a 64×64 frame.")
+    speed: float = option(
+        6.0, "Pixels a frame, of a 64×64 frame: 6 is the fast ball, 2.5 the slow."
+    )
+    change_probability: float = option(0.1, "Chance that the colour changes without a bounce.")
+
+    def __post_init__(self) -> None:
+        if self.size < 2 or self.radius <= 0 or not 0 < self.speed < 63:
+            raise VPRError(
+                "moving-ball needs size ≥ 2, radius > 0 and speed between 0 and 63, "
+                f"got {self.size}, {self.radius}, {self.speed}"
+            )
+        if not 0 <= self.change_probability <= 1:
+            raise VPRError(f"change_probability lies in [0, 1], got {self.change_probability}")
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        return (3, self.size, self.size)
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
         """`count` sequences of `length` frames; factors `position` and `colour`."""
         position, bounced = self._travel(count, length, rng)
-        random = rng.random((count, length)) < self.change_probability
-        changed = bounced | random
+        changed = bounced | (rng.random((count, length)) < self.change_probability)
         changed[:, 0] = False
         start = rng.integers(len(COLOURS), size=(count, 1))
         colour = (start + changed.cumsum(1)) % len(COLOURS)
@@ -55,7 +67,7 @@ class MovingBall:
         """Centres (count, length, 2) as (y, x), and whether a wall was met on the way there."""
         limit = self.size - 1
         angle = rng.uniform(0, 2 * np.pi, count)
-        velocity = self.speed * np.stack([np.sin(angle), np.cos(angle)], -1)
+        velocity = self.speed * self.size / 64 * np.stack([np.sin(angle), np.cos(angle)], -1)
         start = rng.uniform(0, limit, (count, 2))
         straight = start[:, None] + velocity[:, None] * np.arange(length)[:, None]
         lap, within = np.divmod(straight, limit)  # each lap of an axis ends at a wall
@@ -70,6 +82,5 @@ class MovingBall:
         """Hard-edged discs (count, length, 3, size, size) on black, values 0 and 1."""
         axis = np.arange(self.size, dtype=np.float32)
         dy, dx = ((axis - position[..., i, None]) ** 2 for i in range(2))
-        disc = dy[..., :, None] + dx[..., None, :] <= self.radius**2
-        paint = COLOURS[colour].astype(bool)[..., None, None]
-        return (disc[:, :, None] & paint).astype(np.float32)
+        disc = dy[..., :, None] + dx[..., None, :] <= (self.radius * self.size / 64) ** 2
+        return (disc[:, :, None] & COLOURS[colour][..., None, None]).astype(np.float32)

@@ -1,0 +1,165 @@
+"""The run folder: what it holds, whom it belongs to, and loading a model from one.
+
+config.json           the run's configuration, with a format version
+model.safetensors     the weights, to share and to load
+training.safetensors  all that resuming needs (weights, Adam, windows of D_st, random states, step)
+metrics.jsonl         one line every few steps
+tensorboard/          the same as curves
+
+A checkpoint is one file, so that it is whole or not there; nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from vpr.config import ModelConfig, RunConfig
+from vpr.errors import VPRError
+from vpr.files import read_json, read_tensors, write_json, write_tensors
+from vpr.model import VPR
+from vpr.serial import from_dict, to_dict
+
+FORMAT = 1
+CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
+
+
+class Checkpoint(NamedTuple):
+    """A moment of training: tensors by name, and the rest as JSON's types."""
+
+    tensors: dict[str, Tensor]
+    notes: dict[str, Any]
+
+
+class RunFolder:
+    """One run, one folder; the same folder means resume."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.metrics = self.path / "metrics.jsonl"
+        self.tensorboard = self.path / "tensorboard"
+
+    def claim(self, config: RunConfig) -> Checkpoint | None:
+        """Make the folder this run's own; its last checkpoint, if it was here before.
+
+        A folder that holds another run, or anything else, is refused and left as it is.
+        """
+        if (self.path / CONFIG).exists():
+            self._check_same(config)
+        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise VPRError(f"{self.path} is not a run and not empty: choose another --out")
+        else:
+            write_json(self.path / CONFIG, {"format": FORMAT} | to_dict(config))
+        return self.load() if (self.path / TRAINING).exists() else None
+
+    def config(self) -> RunConfig:
+        return from_dict(RunConfig, _read_config(self.path), CONFIG)
+
+    def load(self) -> Checkpoint:
+        tensors, notes = read_tensors(self.path / TRAINING)
+        return Checkpoint(tensors, json.loads(notes["training"]))
+
+    def save(self, model: VPR, checkpoint: Checkpoint) -> None:
+        write_tensors(
+            self.path / TRAINING, checkpoint.tensors, {"training": json.dumps(checkpoint.notes)}
+        )
+        write_tensors(self.path / MODEL, model.state_dict(), {})
+
+    def _check_same(self, config: RunConfig) -> None:
+        theirs, ours = _flat(to_dict(self.config())), _flat(to_dict(config))
+        for key in sorted(theirs.keys() | ours.keys()):
+            if theirs.get(key) != ours.get(key):
+                raise VPRError(
+                    f"{self.path} holds another run: {key} is {theirs.get(key)} there and "
+                    f"{ours.get(key)} here; choose another --out"
+                )
+
+
+def save_pretrained(model: VPR, folder: Path | str) -> None:
+    """Write `config.json` and `model.safetensors`, from which `from_pretrained` loads."""
+    folder = Path(folder)
+    write_tensors(folder / MODEL, model.state_dict(), {})
+    write_json(folder / CONFIG, {"format": FORMAT, "model": to_dict(model.config)})
+
+
+def load_model(name: Path | str) -> VPR:
+    """A shipped model by its name, a folder on this machine, or a repository of the HF hub."""
+    folder = _find(str(name))
+    model = VPR(from_dict(ModelConfig, _read_config(folder).get("model", {}), f"{CONFIG}.model"))
+    tensors, _ = read_tensors(folder / MODEL)
+    expected = model.state_dict()
+    wrong = sorted(
+        key
+        for key in expected.keys() | tensors.keys()
+        if key not in tensors or key not in expected or tensors[key].shape != expected[key].shape
+    )
+    if wrong:
+        raise VPRError(f"{folder / MODEL} does not fit {CONFIG}: {wrong[0]} differs")
+    model.load_state_dict(tensors)
+    return model.eval()
+
+
+def shipped_models() -> list[str]:
+    """Names that `from_pretrained` knows without a network."""
+    return sorted(path.name for path in _shipped().iterdir() if (path / CONFIG).exists())
+
+
+def _shipped() -> Path:
+    return Path(str(resources.files("vpr") / "pretrained"))
+
+
+def _find(name: str) -> Path:
+    if (Path(name) / CONFIG).exists():
+        if not (Path(name) / MODEL).exists():
+            raise VPRError(f"{name} has no {MODEL} yet: train it first")
+        return Path(name)
+    if name in shipped_models():
+        return _shipped() / name
+    if Path(name).exists() or name.count("/") != 1 or name.startswith((".", "/", "~")):
+        raise VPRError(
+            f"no model {name!r}: give a run folder, a hub id or one of {', '.join(shipped_models())}"
+        )
+    return _download(name)
+
+
+def _download(name: str) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise VPRError(
+            f"no folder {name!r} here; to fetch it from the hub: pip install 'vpr-torch[hub]'"
+        ) from None
+    try:
+        return Path(snapshot_download(name, allow_patterns=[CONFIG, MODEL]))
+    except Exception as error:  # the hub's client raises many kinds, all mean "not to be had"
+        raise VPRError(
+            f"no folder {name!r} here, nor on the hub: {type(error).__name__}"
+        ) from error
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    """config.json without its version, which must be one that we know."""
+    if not (folder / CONFIG).exists():
+        raise VPRError(f"{folder} is not a run folder: it has no {CONFIG}")
+    data = read_json(folder / CONFIG)
+    version = data.pop("format", None) if isinstance(data, dict) else None
+    if not isinstance(version, int):
+        raise VPRError(f"{folder / CONFIG} has no format version: is it a vpr run?")
+    if version > FORMAT:
+        raise VPRError(
+            f"{folder / CONFIG} has format {version}, this vpr reads up to {FORMAT}: upgrade vpr"
+        )
+    return data  # type: ignore[no-any-return]
+
+
+def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested dictionaries as one, with dotted names."""
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        name = f"{prefix}{key}"
+        flat |= _flat(value, f"{name}.") if isinstance(value, dict) else {name: value}
+    return flat

@@ -1,0 +1,58 @@
+"""Synthetic: a number that stays for ten steps and then jumps; the paper's semi-Markov set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from vpr.data.base import Batch
+from vpr.errors import VPRError
+from vpr.options import option
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """One value a frame in [0, 1]. Every `period` steps it jumps to another of `values` levels.
+
+    Which level comes next is random for the jump but fixed by `order`: from each level one
+    successor has probability `order`, any other level the rest, so that jumps can be learned.
+    """
+
+    name: ClassVar[str] = "synthetic"
+
+    period: int = option(10, "Steps from one jump to the next.")
+    values: int = option(5, "How many levels the signal can take.")
+    order: float = option(1.0, "Probability of each level's usual successor; 0 is pure chance.")
+
+    def __post_init__(self) -> None:
+        if self.period < 1 or self.values < 2 or not 0 <= self.order <= 1:
+            raise VPRError(
+                "synthetic needs period ≥ 1, values ≥ 2 and order in [0, 1], "
+                f"got {self.period}, {self.values}, {self.order}"
+            )
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        return (1,)
+
+    def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
+        """`count` sequences of `length` steps, each with its own phase; the factor is `value`."""
+        phase = rng.integers(self.period, size=(count, 1))
+        segment = (np.arange(length) + phase) // self.period  # (count, length)
+        value = np.take_along_axis(self._levels(count, int(segment.max()) + 1, rng), segment, 1)
+        changed = np.zeros((count, length), dtype=bool)
+        changed[:, 1:] = np.diff(segment, axis=1) > 0
+        frames = (value / (self.values - 1)).astype(np.float32)
+        return Batch(frames[..., None], {"value": value}, {"value": changed})
+
+    def _levels(self, count: int, segments: int, rng: np.random.Generator) -> np.ndarray:
+        """The level of each segment, (count, segments): a Markov chain that never stays."""
+        shift = rng.integers(1, self.values, size=(count, segments))
+        usual = rng.random((count, segments)) < self.order
+        # 2 steps on, or 1 when there are only two levels: neighbours on the cycle are not
+        # neighbours in value, so that a jump is a jump.
+        shift[usual] = 2 if self.values > 2 else 1
+        shift[:, 0] = rng.integers(self.values, size=count)
+        return shift.cumsum(1) % self.values

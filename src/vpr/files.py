@@ -1,0 +1,85 @@
+"""Files that are either whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from vpr.errors import VPRError
+
+
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """`write` fills a temporary file, which then takes the place of `path` in one move."""
+    temporary = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except (OSError, SafetensorError) as error:
+        temporary.unlink(missing_ok=True)
+        raise VPRError(f"cannot write {path}: {_reason(error)}; nothing was overwritten") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def write_json(path: Path, data: Any) -> None:
+    write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise VPRError(f"cannot read {path}: {_reason(error)}") from error
+    except ValueError as error:
+        raise VPRError(f"{path} is not whole JSON ({error}): restore it or train again") from error
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], notes: dict[str, str]) -> None:
+    """A safetensors file whose header carries `notes` and a checksum of it all."""
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    header = notes | {"sha256": _digest(tensors, notes)}
+    write_atomically(path, lambda temporary: save_file(tensors, temporary, header))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and notes, once the checksum has shown that nothing was cut off or altered."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            notes: dict[str, str] = dict(file.metadata() or {})
+            tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}
+    except FileNotFoundError as error:
+        raise VPRError(f"{path} is missing") from error
+    except (OSError, SafetensorError) as error:
+        raise VPRError(f"{path} is truncated or not a safetensors file: copy it again") from error
+    if notes.pop("sha256", None) != _digest(tensors, notes):
+        raise VPRError(f"{path} was altered since it was written: copy it again")
+    return tensors, notes
+
+
+def _digest(tensors: dict[str, Tensor], notes: dict[str, str]) -> str:
+    sha = hashlib.sha256(json.dumps(notes, sort_keys=True).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        sha.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        sha.update(tensor.numpy().tobytes())
+    return sha.hexdigest()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return "no room left on the disk"
+    return getattr(error, "strerror", None) or str(error)

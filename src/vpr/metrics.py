@@ -1,0 +1,75 @@
+"""What training writes down while it goes: metrics.jsonl and TensorBoard curves."""
+
+from __future__ import annotations
+
+import json
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from torch.utils.tensorboard import SummaryWriter
+
+from vpr.checkpoint import RunFolder
+from vpr.config import RunConfig
+from vpr.files import write_text
+from vpr.schedule import Weights
+
+if TYPE_CHECKING:
+    from vpr.training import Progress
+
+
+class MetricsLog:
+    """Every `log_every` steps a line; a resumed run drops lines that it will write again."""
+
+    def __init__(self, folder: RunFolder, config: RunConfig, step: int) -> None:
+        self.every = config.training.log_every
+        if folder.metrics.exists():
+            lines = folder.metrics.read_text().splitlines()
+            write_text(folder.metrics, "".join(_until(lines, step)))
+        self.file = folder.metrics.open("a", encoding="utf-8")
+        self.board = SummaryWriter(str(folder.tensorboard), purge_step=step)  # type: ignore[no-untyped-call]
+
+    def push(self, progress: Progress, weights: Weights) -> None:
+        if progress.step % self.every and progress.step != progress.steps:
+            return
+        self.file.write(json.dumps(progress._asdict() | weights_as_dict(weights)) + "\n")
+        self.file.flush()
+        for name, value in _curves(progress, weights).items():
+            self.board.add_scalar(name, value, progress.step)  # type: ignore[no-untyped-call]
+
+    def __enter__(self) -> MetricsLog:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.file.close()
+        self.board.close()  # type: ignore[no-untyped-call]
+
+
+def weights_as_dict(weights: Weights) -> dict[str, Any]:
+    return {"kl_weights": list(weights.kl), "reconstruction_weight": weights.reconstruction}
+
+
+def _until(lines: list[str], step: int) -> list[str]:
+    """Whole lines up to this step."""
+    kept = []
+    for line in lines:
+        try:
+            if json.loads(line)["step"] > step:
+                break
+        except ValueError:  # cut off when the process was killed
+            break
+        kept.append(line + "\n")
+    return kept
+
+
+def _curves(progress: Progress, weights: Weights) -> dict[str, float]:
+    curves = {"loss": progress.loss, "reconstruction": progress.reconstruction}
+    for level, value in enumerate(progress.kl, start=1):
+        curves[f"kl/level {level}"] = value
+        curves[f"update rate/level {level}"] = progress.update_rate[level - 1]
+        curves[f"kl weight/level {level}"] = weights.kl[level - 1]
+    return curves

@@ -1,0 +1,11 @@
+"""Dataclass fields that carry their own line of help, for `--help` and the docs."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+
+def option(default: Any, help: str) -> Any:
+    """A field with a default and a sentence that tells what it is."""
+    return field(default=default, metadata={"help": help})

@@ -1,0 +1,71 @@
+"""Config dataclasses to plain dictionaries and back, strict about what it does not know."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from vpr.errors import VPRError
+
+Config = TypeVar("Config")
+
+KIND = "name"  # tells which class of a union a dictionary stands for
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """Nested dataclasses to JSON's types."""
+    named = {KIND: config.name} if hasattr(type(config), KIND) else {}
+    values = {f.name: getattr(config, f.name) for f in fields(config)}
+    return named | {key: _plain(value) for key, value in values.items()}
+
+
+def from_dict(cls: type[Config], data: Any, where: str) -> Config:
+    """The inverse; missing fields take their default, unknown or ill-typed ones are refused."""
+    if not isinstance(data, dict):
+        raise VPRError(f"{where} must be an object, got {data!r}")
+    hints = get_type_hints(cls)
+    known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
+    values = {key: value for key, value in data.items() if key != KIND or KIND in known}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise VPRError(f"unknown field {unknown[0]!r} in {where}: was it made by a newer vpr?")
+    return cls(**{k: _typed(hints[k], v, f"{where}.{k}") for k, v in values.items()})
+
+
+def union_classes(hint: Any) -> tuple[type, ...]:
+    """The classes of a union of dataclasses; nothing for any other type."""
+    if get_origin(hint) in (Union, types.UnionType) and all(map(is_dataclass, get_args(hint))):
+        return get_args(hint)
+    return ()
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return to_dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _typed(hint: Any, value: Any, where: str) -> Any:
+    """`value` as the type that the field's annotation asks for."""
+    if union_classes(hint):
+        return from_dict(_named_class(union_classes(hint), value, where), value, where)
+    if is_dataclass(hint):
+        return from_dict(hint, value, where)  # type: ignore[arg-type]
+    if get_origin(hint) is tuple and isinstance(value, list):
+        return tuple(_typed(get_args(hint)[0], v, where) for v in value)
+    if get_origin(hint) is Literal and value in get_args(hint):
+        return value
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(hint, type) and type(value) is hint:
+        return value
+    raise VPRError(f"{where} cannot be {value!r}")
+
+
+def _named_class(classes: tuple[type, ...], value: Any, where: str) -> type:
+    names = {cls.name: cls for cls in classes}  # type: ignore[attr-defined]
+    name = value.get(KIND) if isinstance(value, dict) else None
+    if name not in names:
+        raise VPRError(f"{where}.{KIND} must be one of {', '.join(names)}, got {name!r}")
+    return names[name]

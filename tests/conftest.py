@@ -1,0 +1,80 @@
+"""Small models and small videos."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from vpr.config import ModelConfig
+from vpr.model import VPR
+
+FRAME = (1, 16, 16)
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def tiny_config() -> Callable[..., ModelConfig]:
+    def build(levels: int = 2, **fields: object) -> ModelConfig:
+        small = {"width": 12, "state_size": 3, "channels": 4, "frame": FRAME, "network": "folded"}
+        return ModelConfig(levels=levels, **{**small, **fields})
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tiny_config: Callable[..., ModelConfig]) -> Callable[..., VPR]:
+    """`loud` scales what the hierarchy is told of a frame, so that beliefs move and events vary."""
+
+    def build(
+        levels: int = 2,
+        seed: int = 0,
+        loud: float = 3.0,
+        dtype: torch.dtype = torch.float64,
+        **fields: object,
+    ) -> VPR:
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            model = VPR(tiny_config(levels, **fields)).to(dtype)
+        with torch.no_grad():
+            for weight in model.codec.parameters():
+                weight.mul_(loud if weight.shape[0] == model.config.width else 1.0)
+        return model
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def scenes() -> Callable[..., Tensor]:
+    """Videos (B, T, *frame) of random pictures that stay, with a little noise, for a few frames."""
+
+    def build(
+        batch: int = 3,
+        length: int = 12,
+        seed: int = 0,
+        frame: tuple[int, ...] = FRAME,
+        dtype: torch.dtype = torch.float64,
+    ) -> Tensor:
+        generator = torch.Generator().manual_seed(seed)
+        video = torch.rand(batch, length, *frame, generator=generator)
+        stays = torch.rand(batch, length, generator=generator) < 0.6
+        for t in range(1, length):
+            video[stays[:, t], t] = video[stays[:, t], t - 1]
+        grain = 0.02 * torch.randn(video.shape, generator=generator)
+        return (video + grain).clamp(0, 1).to(dtype)
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def draw() -> Callable[..., Tensor]:
+    """ε (T, N, B, S) in the model's own precision."""
+
+    def build(model: VPR, batch: int = 3, length: int = 12, seed: int = 0) -> Tensor:
+        generator = torch.Generator().manual_seed(seed)
+        return model.noise(batch, length, generator).to(model.usual.dtype)
+
+    return build

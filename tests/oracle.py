@@ -1,0 +1,214 @@
+"""Algorithm 1 of the paper, literally: one video, plain ifs. The networks are the model's.
+
+Levels are counted from 0 here, so `M[0]` is the paper's level 1, which always updates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from vpr.model import VPR
+
+
+class Gauss(NamedTuple):
+    mean: Tensor  # (S,)
+    std: Tensor  # (S,)
+
+
+class Verdict(NamedTuple):
+    """What a rule says of one level at one frame."""
+
+    expected: bool
+    unexpected: bool
+    update: bool
+    threshold: float
+
+
+# paper's level, frame from 0, D_st, D_ch, the last values of D_st
+Decide = Callable[[int, int, float, float, list[float]], Verdict]
+
+
+class Seen(NamedTuple):
+    """One level at one frame."""
+
+    boundary: bool
+    kl_static: float
+    kl_change: float
+    threshold: float
+    expected: bool
+    unexpected: bool
+    s: Tensor
+    q: Gauss
+    p: Gauss
+    kl: Tensor
+
+
+class Record(NamedTuple):
+    levels: list[list[Seen]]  # [frame][level]
+    c0: list[Tensor]  # [frame]
+    windows: list[list[float]]  # [level], empty for level 1
+
+
+@dataclass
+class Memory:
+    """A level since its last update."""
+
+    d: Tensor
+    c: Tensor
+    s: Tensor
+    q: Gauss
+    p: Gauss
+    d_next: Tensor
+    p_ch: Gauss
+
+
+def gaussian_kl(q: Gauss, p: Gauss) -> Tensor:
+    """Σ ln(σ_p/σ_q) + (σ_q² + (μ_q − μ_p)²) / 2σ_p² − ½, one dimension after the other."""
+    total = torch.zeros((), dtype=q.mean.dtype)
+    for mq, sq, mp, sp in zip(*q, *p, strict=True):
+        total = total + (sp / sq).log() + (sq * sq + (mq - mp) * (mq - mp)) / (2 * sp * sp) - 0.5
+    return total
+
+
+def subjective(expected: bool = True, unexpected: bool = True, gamma: float = 1.1) -> Decide:
+    """CE or CU, each of which can be switched off."""
+
+    def decide(
+        level: int, time: int, kl_static: float, kl_change: float, window: list[float]
+    ) -> Verdict:
+        threshold = math.inf
+        if window:
+            threshold = gamma * sum(window) / len(window)
+        ce = expected and kl_static > kl_change
+        cu = unexpected and kl_static > threshold
+        return Verdict(ce, cu, ce or cu, threshold)
+
+    return decide
+
+
+def fixed(updates: Callable[[int, int], bool]) -> Decide:
+    """Updates known beforehand, from the level and the frame."""
+
+    def decide(
+        level: int, time: int, kl_static: float, kl_change: float, window: list[float]
+    ) -> Verdict:
+        return Verdict(False, False, updates(level, time), math.nan)
+
+    return decide
+
+
+def algorithm_1(
+    model: VPR,
+    video: Tensor,
+    noise: Tensor | None,
+    decide: Decide,
+    window: int = 100,
+    usual: list[float] | None = None,
+) -> Record:
+    """A video (T, *frame), noise (T, N, S); `usual` fills the windows of levels 2 to N."""
+    blocks = list(model.blocks)
+    top = len(blocks) - 1
+    nothing = torch.zeros(model.config.width, dtype=video.dtype)
+    memories: list[Memory | None] = [None for _ in blocks]
+    windows: list[list[float]] = [[] for _ in blocks]
+    if usual is not None:
+        for n in range(1, len(blocks)):
+            windows[n] = [usual[n - 1]] * window
+    record = Record([], [], windows)
+
+    for t in range(len(video)):
+        M: list[bool] = []  # noqa: N806
+        encodings: list[Tensor] = []
+        verdicts: list[tuple[float, float, Verdict]] = []
+        unasked = (math.nan, math.nan, Verdict(False, False, False, math.nan))
+
+        # Event detection (bottom-up)
+        x = model.codec.encode(video[t : t + 1])[0]
+        for n, block in enumerate(blocks):
+            x = block.f_enc(x)
+            encodings.append(block.compress(x))
+            if n == 0 or t == 0:
+                M.append(True)
+                verdicts.append(unasked)
+                continue
+            if not M[n - 1]:
+                M.append(False)
+                verdicts.append(unasked)
+                continue
+            m = memories[n]
+            q_st = Gauss(*block.q(encodings[n], m.d, m.c))
+            q_ch = Gauss(*block.q(encodings[n], m.d_next, m.c))
+            kl_static = float(gaussian_kl(q_st, m.q))
+            kl_change = float(gaussian_kl(q_ch, m.p_ch))
+            verdict = decide(n + 1, t, kl_static, kl_change, windows[n])
+            M.append(verdict.update)
+            verdicts.append((kl_static, kl_change, verdict))
+            windows[n].append(kl_static)
+            if len(windows[n]) > window:
+                windows[n].pop(0)
+
+        # Inference (top-down)
+        for n in range(top, -1, -1):
+            if not M[n]:
+                continue
+            block = blocks[n]
+            c = nothing
+            if n < top:
+                c = blocks[n + 1].f_dec(memories[n + 1].c, memories[n + 1].s)
+            d = nothing
+            if t > 0:
+                d = memories[n].d_next
+            q = Gauss(*block.q(encodings[n], d, c))
+            p = Gauss(*block.p(d, c))
+            if n == top and t == 0:
+                p = Gauss(torch.zeros_like(q.mean), torch.ones_like(q.std))
+            s = q.mean
+            if noise is not None:
+                s = q.mean + q.std * noise[t, n]
+            d_next = block.f_tran(s, d)
+            memories[n] = Memory(d, c, s, q, p, d_next, Gauss(*block.p(d_next, c)))
+        record.c0.append(blocks[0].f_dec(memories[0].c, memories[0].s))
+
+        seen = []
+        for n in range(len(blocks)):
+            m = memories[n]
+            kl_static, kl_change, verdict = verdicts[n]
+            spent = torch.zeros((), dtype=video.dtype)
+            if M[n]:
+                spent = gaussian_kl(m.q, m.p)
+            seen.append(
+                Seen(
+                    boundary=M[n],
+                    kl_static=kl_static,
+                    kl_change=kl_change,
+                    threshold=verdict.threshold,
+                    expected=verdict.expected,
+                    unexpected=verdict.unexpected,
+                    s=m.s,
+                    q=m.q,
+                    p=m.p,
+                    kl=spent,
+                )
+            )
+        record.levels.append(seen)
+    return record
+
+
+def negative_elbo(
+    model: VPR, videos: Tensor, records: list[Record], kl_weights: list[float]
+) -> Tensor:
+    """Binary cross entropy plus weighted KLs, in nats a frame, over videos (B, T, *frame)."""
+    total = torch.zeros((), dtype=videos.dtype)
+    for video, record in zip(videos, records, strict=True):
+        for frame, c0, levels in zip(video, record.c0, record.levels, strict=True):
+            painted = torch.sigmoid(model.codec.decode(c0[None])[0])
+            total = total - (frame * painted.log() + (1 - frame) * (1 - painted).log()).sum()
+            for weight, level in zip(kl_weights, levels, strict=True):
+                total = total + weight * level.kl
+    return total / (videos.shape[0] * videos.shape[1])

@@ -1,0 +1,513 @@
+"""The hierarchy against Algorithm 1, and the rules that hold for every model."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import Decide, Record, algorithm_1, fixed, negative_elbo, subjective
+from torch import Tensor
+
+from vpr.events import Decision
+from vpr.model import VPR, LevelTrace, State, Trace
+from vpr.tree import tree_map, tree_where
+
+Factory = Callable[..., Any]
+BATCH, LENGTH = 3, 12
+few = settings(
+    max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+class Table:
+    """Updates read from a table (B, T, N), whatever is seen."""
+
+    window = 4
+
+    def __init__(self, table: Tensor) -> None:
+        self.table = table
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        boundary = self.table[torch.arange(len(time)), time, level - 1]
+        neither = torch.zeros_like(boundary)
+        return Decision(neither, neither, boundary, torch.full_like(usual, math.nan))
+
+
+def random_table(batch: int, length: int, levels: int, seed: int = 0) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(batch, length, levels, generator=generator) < 0.7
+
+
+def consult(
+    model: VPR, video: Tensor, noise: Tensor | None, decide: Callable[[int], Decide], **kw: Any
+) -> list[Record]:
+    """The oracle on each sequence; `decide` is told which."""
+    return [
+        algorithm_1(model, video[b], None if noise is None else noise[:, :, b], decide(b), **kw)
+        for b in range(len(video))
+    ]
+
+
+def assert_close(found: Tensor, wanted: Any, tolerance: float) -> None:
+    wanted = torch.as_tensor(wanted, dtype=found.dtype)
+    torch.testing.assert_close(found, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def assert_same_trace(trace: Trace, records: list[Record], tolerance: float = 1e-9) -> None:
+    for b, record in enumerate(records):
+        assert_close(trace.c0[b], torch.stack(record.c0), tolerance)
+        for n, level in enumerate(trace.levels):
+            assert_same_level(level, b, [frame[n] for frame in record.levels], tolerance)
+        for window, values in zip(trace.state.windows, record.windows[1:], strict=True):
+            assert_same_window(window.values[b], int(window.count[b]), values, tolerance)
+
+
+def assert_same_level(level: LevelTrace, b: int, seen: list[Any], tolerance: float) -> None:
+    for name in ("boundary", "expected", "unexpected"):
+        assert getattr(level.evidence, name)[b].tolist() == [getattr(v, name) for v in seen], name
+    for name in ("kl_static", "kl_change", "threshold"):
+        assert_close(getattr(level.evidence, name)[b], [getattr(v, name) for v in seen], tolerance)
+    assert_close(level.kl[b], torch.stack([v.kl for v in seen]), tolerance)
+    assert_close(level.s[b], torch.stack([v.s for v in seen]), tolerance)
+    for name in ("q", "p"):
+        for field in ("mean", "std"):
+            wanted = torch.stack([getattr(getattr(v, name), field) for v in seen])
+            assert_close(getattr(getattr(level, name), field)[b], wanted, tolerance)
+
+
+def assert_same_window(ring: Tensor, count: int, values: list[float], tolerance: float) -> None:
+    """The ring holds the oracle's list, oldest first from its place of writing."""
+    size = len(ring)
+    ordered = ring[:count] if count < size else ring.roll(-(count % size))
+    assert_close(ordered, values, tolerance)
+
+
+def assert_same_tree(a: Any, b: Any, tolerance: float = 1e-9) -> None:
+    def check(x: Tensor, y: Tensor) -> Tensor:
+        torch.testing.assert_close(x, y, rtol=tolerance, atol=tolerance, equal_nan=True)
+        return x
+
+    tree_map(check, a, b)
+
+
+def upper(trace: Trace, n: int) -> Tensor:
+    """Boundaries of level n (from 0) where its signal arrived, after the first frame."""
+    return trace.levels[n].evidence.boundary[:, 1:][trace.levels[n - 1].evidence.boundary[:, 1:]]
+
+
+CRITERIA = [(True, True), (True, False), (False, True), (False, False)]
+
+
+class TestOracle:
+    @pytest.mark.parametrize("levels", [1, 2, 3, 4])
+    @pytest.mark.parametrize(("expected", "unexpected"), CRITERIA)
+    def test_free_events(
+        self,
+        tiny_model: Factory,
+        scenes: Factory,
+        draw: Factory,
+        levels: int,
+        expected: bool,
+        unexpected: bool,
+    ) -> None:
+        model = tiny_model(levels, seed=levels, expected=expected, unexpected=unexpected, window=5)
+        video, noise = scenes(), draw(model)
+        decide = subjective(expected, unexpected)
+        records = consult(model, video, noise, lambda b: decide, window=5)
+        assert_same_trace(model.observe(video, noise=noise), records)
+
+    def test_events_vary(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
+        """The comparison above is worth something: both outcomes, by either criterion."""
+        for n in (1, 2, 3):
+            model = tiny_model(4, seed=4, window=5)
+            trace = model.observe(scenes(), noise=draw(model))
+            outcomes = upper(trace, n)
+            assert outcomes.any(), n
+            assert not outcomes.all(), n
+            seen = trace.levels[n].evidence
+            assert (seen.expected & ~seen.unexpected).any() or (seen.unexpected).any(), n
+        for expected, unexpected in CRITERIA[1:3]:
+            model = tiny_model(3, seed=3, expected=expected, unexpected=unexpected, window=5)
+            outcomes = upper(model.observe(scenes(), noise=draw(model)), 1)
+            assert outcomes.any()
+            assert not outcomes.all()
+
+    def test_no_criterion_no_event(self, tiny_model: Factory, scenes: Factory) -> None:
+        trace = tiny_model(3, expected=False, unexpected=False).observe(scenes())
+        assert not trace.levels[1].evidence.boundary[:, 1:].any()
+        assert trace.levels[1].evidence.boundary[:, 0].all()
+
+    @pytest.mark.parametrize("levels", [1, 2, 3, 4])
+    def test_forced_events(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory, levels: int
+    ) -> None:
+        model = tiny_model(levels, seed=levels)
+        table = random_table(BATCH, LENGTH, levels)
+        model.rule = Table(table)
+        video, noise = scenes(), draw(model)
+        trace = model.observe(video, noise=noise)
+        by_table = lambda b: fixed(lambda level, t: bool(table[b, t, level - 1]))  # noqa: E731
+        assert_same_trace(trace, consult(model, video, noise, by_table, window=4))
+        for n in range(1, levels):
+            assert upper(trace, n).any()
+            assert not upper(trace, n).all()
+
+    @pytest.mark.parametrize("intervals", [(1,), (1, 4), (1, 2, 4), (1, 3, 4), (1, 2, 4, 8)])
+    def test_clockwork(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory, intervals: tuple[int, ...]
+    ) -> None:
+        model = tiny_model(len(intervals), rule="clockwork", intervals=intervals)
+        video, noise = scenes(), draw(model)
+        decide = fixed(lambda level, t: t % intervals[level - 1] == 0)
+        records = consult(model, video, noise, lambda b: decide, window=1)
+        assert_same_trace(model.observe(video, noise=noise), records)
+
+    @pytest.mark.parametrize("levels", [1, 3])
+    def test_always(self, tiny_model: Factory, scenes: Factory, draw: Factory, levels: int) -> None:
+        model = tiny_model(levels, rule="always")
+        video, noise = scenes(), draw(model)
+        trace = model.observe(video, noise=noise)
+        assert all(level.evidence.boundary.all() for level in trace.levels)
+        always = fixed(lambda level, t: True)
+        assert_same_trace(trace, consult(model, video, noise, lambda b: always, window=1))
+
+    def test_single_precision(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
+        model = tiny_model(3, seed=3, dtype=torch.float32)
+        video, noise = scenes(dtype=torch.float32), draw(model)
+        records = consult(model, video, noise, lambda b: subjective())
+        assert_same_trace(model.observe(video, noise=noise), records, tolerance=1e-5)
+
+    def test_means_without_noise(self, tiny_model: Factory, scenes: Factory) -> None:
+        model, video = tiny_model(3, seed=3), scenes()
+        trace = model.observe(video)
+        assert_same_trace(trace, consult(model, video, None, lambda b: subjective()))
+        assert all(torch.equal(level.s, level.q.mean) for level in trace.levels)
+
+    def test_usual_fills_the_windows(self, tiny_model: Factory, scenes: Factory) -> None:
+        """With a D_st known from training, the second frame can already be unexpected."""
+        model, video = tiny_model(3, seed=3, expected=False, window=5), scenes()
+        model.usual.copy_(torch.tensor([0.05, 0.2]))
+        trace = model.observe(video)
+        only_cu = subjective(expected=False)
+        usual = model.usual.tolist()
+        records = consult(model, video, None, lambda b: only_cu, window=5, usual=usual)
+        assert_same_trace(trace, records)
+        assert trace.levels[1].evidence.unexpected[:, 1].any()
+
+    @pytest.mark.parametrize("gamma", [0.5, 1.0, 3.0])
+    def test_gamma_and_vectors(self, tiny_model: Factory, scenes: Factory, gamma: float) -> None:
+        model = tiny_model(3, frame=(5,), gamma=gamma, expected=False)
+        video = scenes(frame=(5,))
+        only_cu = subjective(expected=False, gamma=gamma)
+        records = consult(model, video, None, lambda b: only_cu)
+        assert_same_trace(model.observe(video), records)
+
+    def test_paper_network(self, tiny_model: Factory, scenes: Factory) -> None:
+        model, video = tiny_model(2, network="world-models"), scenes(length=6)
+        records = consult(model, video, None, lambda b: subjective())
+        assert_same_trace(model.observe(video), records)
+
+
+class TestLoss:
+    @pytest.mark.parametrize("levels", [1, 3])
+    def test_value_and_gradient(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory, levels: int
+    ) -> None:
+        """−ELBO of the oracle, and its derivative for every weight."""
+        model = tiny_model(levels, seed=3)
+        video, noise = scenes(length=8), draw(model, length=8)
+        weights = [0.3, 0.7, 2.0][:levels]
+        loss = model.loss(video, noise=noise, kl_weights=torch.tensor(weights).double())
+        records = consult(model, video, noise, lambda b: subjective())
+        wanted = negative_elbo(model, video, records, [float(torch.tensor(w)) for w in weights])
+        assert_close(loss.total, wanted.detach(), 1e-9)
+        pairs = zip(gradients(model, loss.total), gradients(model, wanted), strict=True)
+        for found, true in pairs:
+            torch.testing.assert_close(found, true, rtol=1e-7, atol=1e-9)
+
+    def test_terms(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
+        model = tiny_model(3, seed=3)
+        video, noise = scenes(), draw(model)
+        loss = model.loss(video, noise=noise)
+        records = consult(model, video, noise, lambda b: subjective())
+        frames = [frame for record in records for frame in record.levels]
+        for n in range(3):
+            spent = sum(float(frame[n].kl) for frame in frames) / len(frames)
+            assert float(loss.kl[n]) == pytest.approx(spent)
+            updates = sum(frame[n].boundary for frame in frames) / len(frames)
+            assert float(loss.update_rate[n]) == pytest.approx(updates)
+        assert_close(loss.total, negative_elbo(model, video, records, [1, 1, 1]).detach(), 1e-9)
+        assert_close(-loss.elbo, loss.total.detach(), 1e-9)
+        bare = negative_elbo(model, video, records, [0, 0, 0]).detach()
+        assert_close(loss.reconstruction, bare, 1e-9)
+        halved = model.loss(video, noise=noise, reconstruction_weight=0.5)
+        assert_close(halved.total, loss.total.detach() - 0.5 * bare, 1e-9)
+
+    def test_squared_error(self, tiny_model: Factory, scenes: Factory) -> None:
+        model, video = tiny_model(2, likelihood="gaussian"), scenes()
+        trace, loss = model.observe(video), model.loss(video)
+        error = ((model.reconstruct(trace.c0) - video) ** 2).sum() / 2 / (BATCH * LENGTH)
+        assert_close(loss.reconstruction, error.detach(), 1e-9)
+
+    def test_every_weight_learns(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
+        model = tiny_model(3, rule="always")
+        model.loss(scenes(), noise=draw(model)).total.backward()
+        still = [k for k, w in model.named_parameters() if w.grad is None or not w.grad.any()]
+        assert still == []
+
+    def test_reconstruction_has_the_shape_of_the_video(
+        self, tiny_model: Factory, scenes: Factory
+    ) -> None:
+        model, video = tiny_model(2), scenes()
+        painted = model.reconstruct(model.observe(video).c0)
+        assert painted.shape == video.shape
+        assert (painted >= 0).all()
+        assert (painted <= 1).all()
+
+
+def gradients(model: VPR, loss: Tensor) -> list[Tensor]:
+    weights = list(model.parameters())
+    found = torch.autograd.grad(loss, weights, allow_unused=True)
+    return [torch.zeros_like(w) if g is None else g for g, w in zip(found, weights, strict=True)]
+
+
+class TestTwoWaysToTheSame:
+    @pytest.mark.parametrize("grad", [True, False])
+    @pytest.mark.parametrize("noisy", [True, False])
+    def test_steps_are_observe(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory, grad: bool, noisy: bool
+    ) -> None:
+        model = tiny_model(4, seed=4, window=5)
+        video, noise = scenes(), draw(model) if noisy else None
+        with torch.set_grad_enabled(grad):
+            trace = model.observe(video, noise=noise)
+            state, seen = model.initial(BATCH), []
+            for t in range(LENGTH):
+                eps = None if noise is None else noise[t]
+                state, evidence = model.step(state, video[:, t], eps)
+                seen.append((evidence, tuple(block.s for block in state.blocks)))
+        assert_same_tree(state, trace.state)
+        for t, (evidence, states) in enumerate(seen):
+            for level, found, s in zip(trace.levels, evidence, states, strict=True):
+                assert_same_tree(found, tree_map(lambda v, t=t: v[:, t], level.evidence))
+                assert_same_tree(s, level.s[:, t])
+
+    def test_steps_have_the_gradients_of_observe(
+        self, tiny_model: Factory, scenes: Factory
+    ) -> None:
+        model, video = tiny_model(3, rule="always"), scenes(length=4)
+        state = model.initial(BATCH)
+        for t in range(4):
+            state, _ = model.step(state, video[:, t])
+        by_steps = gradients(model, sum(block.s.sum() for block in state.blocks))
+        blocks = model.observe(video).state.blocks
+        at_once = gradients(model, sum(block.s.sum() for block in blocks))
+        for found, wanted in zip(by_steps, at_once, strict=True):
+            torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-12)
+
+    def test_with_and_without_gradients(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory
+    ) -> None:
+        model = tiny_model(4, seed=4, window=5)
+        video, noise = scenes(), draw(model)
+        with_gradients = model.observe(video, noise=noise)
+        with torch.no_grad():
+            without = model.observe(video, noise=noise)
+        assert with_gradients.c0.requires_grad
+        assert not without.c0.requires_grad
+        assert_same_tree(with_gradients, without)
+
+    @pytest.mark.parametrize("grad", [True, False])
+    def test_a_batch_is_its_sequences(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory, grad: bool
+    ) -> None:
+        model = tiny_model(3, seed=3, window=5)
+        video, noise = scenes(), draw(model)
+        with torch.set_grad_enabled(grad):
+            together = model.observe(video, noise=noise)
+            for b in range(BATCH):
+                alone = model.observe(video[b : b + 1], noise=noise[:, :, b : b + 1])
+                assert_same_tree(alone, tree_map(lambda v, b=b: v[b : b + 1], together))
+
+    @pytest.mark.parametrize("cut", [1, 5, LENGTH - 1])
+    def test_a_video_in_two_parts(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory, cut: int
+    ) -> None:
+        model = tiny_model(3, seed=3, window=5)
+        video, noise = scenes(), draw(model)
+        whole = model.observe(video, noise=noise)
+        start = model.observe(video[:, :cut], noise=noise[:cut])
+        end = model.observe(video[:, cut:], start.state, noise[cut:])
+        assert_same_tree(end.state, whole.state)
+        joined = joined_trace(start, end)
+        assert_same_tree(joined.c0, whole.c0)
+        for found, wanted in zip(joined.levels, whole.levels, strict=True):
+            assert_same_tree(found._replace(p=wanted.p), wanted)
+        for found, wanted in zip(joined.levels[:-1], whole.levels[:-1], strict=True):
+            assert_same_tree(found.p, wanted.p)
+
+    def test_the_top_prior_survives_a_cut(self, tiny_model: Factory, scenes: Factory) -> None:
+        """The prior in force at the top stays N(0, 1) until the second event, in both parts."""
+        model = tiny_model(2, expected=False, unexpected=False)
+        video = scenes(length=4)
+        start = model.observe(video[:, :2])
+        end = model.observe(video[:, 2:], start.state)
+        whole = model.observe(video)
+        assert_same_tree(joined_trace(start, end).levels[-1].p, whole.levels[-1].p)
+
+    def test_loss_in_two_parts(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
+        model = tiny_model(3, seed=3)
+        video, noise = scenes(), draw(model)
+        whole = model.loss(video, noise=noise)
+        start = model.loss(video[:, :4], noise=noise[:4])
+        end = model.loss(video[:, 4:], start.state, noise[4:])
+        both = (4 * start.total + 8 * end.total) / LENGTH
+        assert_close(both, whole.total.detach(), 1e-9)
+
+    def test_sequences_of_different_age(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory
+    ) -> None:
+        """One sequence of a batch starts again, the others go on."""
+        model = tiny_model(3, seed=3, window=5)
+        video, noise = scenes(), draw(model)
+        old = model.observe(video[:, :5], noise=noise[:5]).state
+        again = torch.tensor([False, True, False])
+        mixed = tree_where(again, model.initial(BATCH), old)
+        trace = model.observe(video[:, 5:], mixed, noise[5:])
+        fresh = model.observe(video[1:2, 5:], noise=noise[5:, :, 1:2])
+        going_on = model.observe(video[[0, 2], 5:], tree_rows(old, [0, 2]), noise[5:][:, :, [0, 2]])
+        assert_same_tree(tree_rows(trace, [1]), fresh)
+        assert_same_tree(tree_rows(trace, [0, 2]), going_on)
+
+
+def joined_trace(a: Trace, b: Trace) -> Trace:
+    levels = tree_map(lambda x, y: torch.cat([x, y], 1), a.levels, b.levels)
+    return Trace(torch.cat([a.c0, b.c0], 1), levels, b.state)
+
+
+def tree_rows(tree: Any, rows: list[int]) -> Any:
+    return tree_map(lambda v: v[rows], tree)
+
+
+class Calls:
+    """Counts the calls of every network of every level."""
+
+    def __init__(self, model: VPR) -> None:
+        self.count: dict[str, int] = {}
+        for n, block in enumerate(model.blocks):
+            for name, part in block.named_children():
+                part.register_forward_hook(self.counter(f"{n + 1}.{name}"))
+
+    def counter(self, key: str) -> Callable[..., None]:
+        self.count[key] = 0
+
+        def hook(*_: Any) -> None:
+            self.count[key] += 1
+
+        return hook
+
+    def of(self, level: int) -> int:
+        return sum(v for k, v in self.count.items() if k.startswith(f"{level}."))
+
+
+class TestRules:
+    def test_a_blocked_level_computes_nothing(self, tiny_model: Factory, scenes: Factory) -> None:
+        """Level 2 is asked and says no: levels 3 and 4 are not even looked at."""
+        model, video = tiny_model(4, expected=False, unexpected=False), scenes(length=3)
+        with torch.no_grad():
+            state, _ = model.step(model.initial(BATCH), video[:, 0])
+            calls = Calls(model)
+            model.step(state, video[:, 1])
+        assert calls.of(1) > 0
+        assert calls.count["2.q"] == 1
+        assert calls.count["2.p"] == calls.count["2.f_tran"] == 0
+        assert calls.of(3) == calls.of(4) == 0
+
+    def test_a_new_state_is_empty(self, tiny_model: Factory) -> None:
+        state = tiny_model(3, window=5).initial(2)
+        assert state.time.tolist() == [0, 0]
+        assert [window.count.tolist() for window in state.windows] == [[0, 0], [0, 0]]
+        assert all(not block.d_next.any() for block in state.blocks)
+
+    def test_observe_leaves_its_arguments_alone(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory
+    ) -> None:
+        model = tiny_model(3, seed=3)
+        video, noise = scenes(), draw(model)
+        state = model.observe(video, noise=noise).state
+        before = copy.deepcopy(tree_map(torch.Tensor.detach, (video, noise, state)))
+        with torch.no_grad():
+            model.observe(video, state, noise)
+            model.step(state, video[:, 0])
+        assert_same_tree(before, (video, noise, state), 0.0)
+
+    def test_noise_is_seeded(self, tiny_model: Factory) -> None:
+        model = tiny_model(2)
+        a, b, c = (model.noise(3, 4, torch.Generator().manual_seed(k)) for k in (1, 1, 2))
+        assert a.shape == (4, 2, 3, 3)
+        assert torch.equal(a, b)
+        assert not torch.equal(a, c)
+
+    @few
+    @given(seed=st.integers(0, 999), levels=st.integers(1, 4), gamma=st.floats(0.2, 3.0))
+    def test_nesting_and_first_frame(
+        self, tiny_model: Factory, scenes: Factory, seed: int, levels: int, gamma: float
+    ) -> None:
+        model = tiny_model(levels, seed=seed, gamma=gamma)
+        trace = model.observe(scenes(seed=seed, length=8))
+        boundaries = [level.evidence.boundary for level in trace.levels]
+        assert boundaries[0].all()
+        assert all(boundary[:, 0].all() for boundary in boundaries)
+        for below, above in zip(boundaries, boundaries[1:], strict=False):
+            assert not (above & ~below).any()
+
+    @few
+    @given(seed=st.integers(0, 999), levels=st.integers(2, 4), forced=st.booleans())
+    def test_evidence_only_where_the_signal_arrives(
+        self, tiny_model: Factory, scenes: Factory, seed: int, levels: int, forced: bool
+    ) -> None:
+        model = tiny_model(levels, seed=seed)
+        if forced:
+            model.rule = Table(random_table(BATCH, 8, levels, seed))
+        trace = model.observe(scenes(seed=seed, length=8))
+        for below, level in zip(trace.levels, trace.levels[1:], strict=False):
+            arrives = below.evidence.boundary.clone()
+            arrives[:, 0] = False
+            assert torch.equal(level.evidence.kl_static.isfinite(), arrives)
+            assert torch.equal(level.evidence.kl_change.isfinite(), arrives)
+            assert not (level.evidence.expected & ~arrives).any()
+            assert not (level.evidence.unexpected & ~arrives).any()
+            assert not level.kl[~level.evidence.boundary].any()
+
+    @few
+    @given(seed=st.integers(0, 999), levels=st.integers(2, 4), grad=st.booleans())
+    def test_a_blocked_level_is_untouched(
+        self, tiny_model: Factory, scenes: Factory, seed: int, levels: int, grad: bool
+    ) -> None:
+        """Bit for bit, for each sequence; and where the level updates, it does change."""
+        model = tiny_model(levels, seed=seed)
+        video = scenes(seed=seed, length=8)
+        with torch.set_grad_enabled(grad):
+            state = model.initial(BATCH)
+            for t in range(8):
+                old, (state, evidence) = state, model.step(state, video[:, t])
+                for n, seen in enumerate(evidence):
+                    assert_untouched(old, state, n, ~seen.boundary)
+                    moved = (old.blocks[n].s != state.blocks[n].s).any(-1)
+                    assert moved[seen.boundary].all()
+
+
+def assert_untouched(old: State, new: State, n: int, blocked: Tensor) -> None:
+    def check(a: Tensor, b: Tensor) -> Tensor:
+        assert torch.equal(a[blocked], b[blocked])
+        return a
+
+    tree_map(check, old.blocks[n], new.blocks[n])
