@@ -121,7 +121,7 @@ def _find(name: str) -> Path:
         return _shipped() / name
     if Path(name).exists() or name.count("/") != 1 or name.startswith((".", "/", "~")):
         raise VPRError(
-            f"no model {name!r}: give a run folder, a hub id or one of {', '.join(shipped_models())}"
+            f"no model {name!r}: give a run folder, a hub id, or {' or '.join(shipped_models())}"
         )
     return _download(name)
 

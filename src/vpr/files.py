@@ -60,7 +60,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     try:
         with safe_open(path, framework="pt") as file:
             notes: dict[str, str] = dict(file.metadata() or {})
-            tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}
+            names = file.keys()
+            tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in names}
     except FileNotFoundError as error:
         raise VPRError(f"{path} is missing") from error
     except (OSError, SafetensorError) as error:

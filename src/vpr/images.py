@@ -6,6 +6,8 @@ logits or means. M is any number of frames: time is nobody's business here.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
@@ -42,9 +44,7 @@ class WorldModels(Codec):
         original = (height, rows_width) == (64, 64)
         pad = 0 if original else 1
         plan = [colours, *(channels * 2**i for i in range(4))]
-        self.convolutions = nn.ModuleList(
-            nn.Conv2d(a, b, 4, 2, pad) for a, b in zip(plan, plan[1:], strict=False)
-        )
+        self.convolutions = nn.ModuleList(nn.Conv2d(a, b, 4, 2, pad) for a, b in pairwise(plan))
         for layer in self.convolutions:
             initialise(layer, layer.in_channels * 16)
         grid = (2, 2) if original else (height // 16, rows_width // 16)

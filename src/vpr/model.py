@@ -93,7 +93,7 @@ class VPR(nn.Module):
         save_pretrained(self, folder)
 
     def initial(self, batch: int) -> State:
-        """Before the first frame; the windows of D_st are filled with what was usual in training."""
+        """Before the first frame; each window of D_st holds what was usual in training."""
         windows = tuple(Window.filled(batch, self.rule.window, usual) for usual in self.usual)
         blocks = tuple(block.initial(batch, self.usual) for block in self._blocks())
         return State(blocks, windows, self.usual.new_zeros(batch, dtype=torch.long))

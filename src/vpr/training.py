@@ -68,10 +68,7 @@ class Session:
             for key, value in self.optimiser.state.get(parameter, {}).items():
                 tensors[f"adam.{name}.{key}"] = value
         for level, window in enumerate(self.windows or (), start=2):
-            tensors |= {
-                f"window.{level}.values": window.values,
-                f"window.{level}.count": window.count,
-            }
+            tensors |= {f"window.{level}.{k}": v for k, v in window._asdict().items()}
         tensors["noise"] = self.noise.get_state()
         notes = {
             "step": self.step,
@@ -128,7 +125,9 @@ def train(
     start = perf_counter()
     last = min(until or config.training.steps, config.training.steps)
     with _stop_signal() as stopped, MetricsLog(folder, config, session.step) as log:
-        _loop(session, folder, log, last, stopped, watch, Fabric(accelerator, devices=1))
+        _loop(
+            session, folder, log, last, stopped, watch, Fabric(accelerator=accelerator, devices=1)
+        )
     finished = session.step >= config.training.steps
     return Outcome(session.step, finished, perf_counter() - start)
 
