@@ -144,8 +144,8 @@ def algorithm_1(
             m = memories[n]
             q_st = Gauss(*block.q(encodings[n], m.d, m.c))
             q_ch = Gauss(*block.q(encodings[n], m.d_next, m.c))
-            kl_static = float(gaussian_kl(q_st, m.q))
-            kl_change = float(gaussian_kl(q_ch, m.p_ch))
+            kl_static = gaussian_kl(q_st, m.q).item()
+            kl_change = gaussian_kl(q_ch, m.p_ch).item()
             verdict = decide(n + 1, t, kl_static, kl_change, windows[n])
             M.append(verdict.update)
             verdicts.append((kl_static, kl_change, verdict))
@@ -201,7 +201,7 @@ def algorithm_1(
 
 
 def negative_elbo(
-    model: VPR, videos: Tensor, records: list[Record], kl_weights: list[float]
+    model: VPR, videos: Tensor, records: list[Record], kl_weights: tuple[float, ...]
 ) -> Tensor:
     """Binary cross entropy plus weighted KLs, in nats a frame, over videos (B, T, *frame)."""
     total = torch.zeros((), dtype=videos.dtype)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from vpr.errors import VPRError
@@ -52,7 +52,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], notes: dict[str, str])
     """A safetensors file whose header carries `notes` and a checksum of it all."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     header = notes | {"sha256": _digest(tensors, notes)}
-    write_atomically(path, lambda temporary: save_file(tensors, temporary, header))
+    write_atomically(path, lambda temporary: temporary.write_bytes(save(tensors, header)))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -1,0 +1,107 @@
+"""A trained model against the ground truth of fresh sequences that no training run has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from vpr.data import Batch, Dataset, evaluation_rng
+from vpr.errors import VPRError
+from vpr.evaluation.scores import Marks, periodic_like, random_like, score
+from vpr.model import VPR
+
+CHUNK = 32  # sequences at once: bounds the memory
+
+
+class Observed(NamedTuple):
+    """What the model made of the sequences, at each level: (sequences, frames)."""
+
+    boundary: list[Marks]
+    expected: list[Marks]
+    unexpected: list[Marks]
+    reconstruction: float  # nats a frame
+    kl: list[float]  # nats a frame, each level
+
+
+@torch.no_grad()
+def evaluate(
+    model: VPR,
+    data: Dataset,
+    *,
+    sequences: int = 256,
+    length: int = 50,
+    seed: int = 0,
+    watch: Callable[[int], None] | None = None,
+) -> dict[str, Any]:
+    """Scores of each level against each factor's changes, beside controls that know nothing.
+
+    Detection uses the means of the states; the ELBO, one sample of them.
+    """
+    if sequences < 1 or length < 2:
+        raise VPRError(f"evaluate 1 sequence or more of 2 frames or more, not {sequences}×{length}")
+    if tuple(data.frame) != model.config.frame:
+        raise VPRError(f"the model sees frames of {model.config.frame}, the data has {data.frame}")
+    batch = data.batch(sequences, length, evaluation_rng(seed))
+    observed = _observe(model.eval(), batch, seed, watch)
+    levels = range(1, model.config.levels + 1)
+    return {
+        "levels": {str(n): _level(observed, n - 1, batch) for n in levels},
+        "controls": {str(n): _controls(observed.boundary[n - 1], batch, seed) for n in levels},
+        "elbo": -(observed.reconstruction + sum(observed.kl)),
+        "reconstruction": observed.reconstruction,
+        "kl": observed.kl,
+        "sequences": sequences,
+        "length": length,
+        "seed": seed,
+    }
+
+
+def _observe(model: VPR, batch: Batch, seed: int, watch: Callable[[int], None] | None) -> Observed:
+    generator = torch.Generator().manual_seed(seed)
+    marks: list[list[NDArray[Any]]] = []
+    terms: list[NDArray[Any]] = []
+    for start in range(0, len(batch.frames), CHUNK):
+        video = torch.from_numpy(batch.frames[start : start + CHUNK])
+        trace = model.observe(video)
+        seen = [level.evidence for level in trace.levels]
+        marks.append([np.stack([e.boundary, e.expected, e.unexpected]) for e in seen])
+        loss = model.loss(video, noise=model.noise(*video.shape[:2], generator))
+        terms.append(len(video) * torch.cat([loss.reconstruction[None], loss.kl]).numpy())
+        if watch is not None:
+            watch(start + len(video))
+    whole = [np.concatenate(level, 1) for level in zip(*marks, strict=True)]
+    reconstruction, *kl = (sum(terms) / len(batch.frames)).tolist()
+    boundary, expected, unexpected = ([level[i] for level in whole] for i in range(3))
+    return Observed(boundary, expected, unexpected, reconstruction, kl)
+
+
+def _level(observed: Observed, n: int, batch: Batch) -> dict[str, Any]:
+    boundary = observed.boundary[n]
+    result: dict[str, Any] = {
+        factor: score(boundary, true)._asdict() for factor, true in batch.changes.items()
+    }
+    found = boundary[:, 1:]
+    count = max(int(found.sum()), 1)
+    expected, unexpected = observed.expected[n][:, 1:], observed.unexpected[n][:, 1:]
+    return result | {
+        "update_rate": float(found.mean()),
+        "expected_share": float((found & expected).sum()) / count,
+        "unexpected_share": float((found & unexpected).sum()) / count,
+        "both_share": float((found & expected & unexpected).sum()) / count,
+    }
+
+
+def _controls(boundary: Marks, batch: Batch, seed: int) -> dict[str, Any]:
+    """The same number of boundaries, placed without looking."""
+    blind = {
+        "periodic": periodic_like(boundary),
+        "random": random_like(boundary, np.random.default_rng(seed)),
+    }
+    return {
+        name: {factor: score(marks, true)._asdict() for factor, true in batch.changes.items()}
+        for name, marks in blind.items()
+    }

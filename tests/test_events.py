@@ -1,0 +1,149 @@
+"""The window of D_st and the rules."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from vpr.config import ModelConfig, make_rule
+from vpr.errors import VPRError
+from vpr.events import Always, Clockwork, Decision, Rule, Subjective, Window
+
+NAN = torch.tensor(math.nan)
+
+
+def tensor(*values: float) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+pushes = st.lists(
+    st.lists(st.tuples(st.floats(0, 100), st.booleans()), min_size=2, max_size=2), max_size=25
+)
+
+
+class TestWindow:
+    @settings(max_examples=50, deadline=None, derandomize=True)
+    @given(size=st.integers(1, 7), usual=st.none() | st.floats(0, 10), pushes=pushes)
+    def test_is_a_list_of_the_last_values(
+        self, size: int, usual: float | None, pushes: list[list[tuple[float, bool]]]
+    ) -> None:
+        window = Window.filled(2, size, NAN.double() if usual is None else tensor(usual)[0])
+        lists: list[list[float]] = [[] if usual is None else [usual] * size for _ in range(2)]
+        for step in pushes:
+            value = tensor(*(v for v, _ in step))
+            window = window.push(value, torch.tensor([where for _, where in step]))
+            for row, (v, where) in zip(lists, step, strict=True):
+                row.extend([v] if where else [])
+            wanted = [sum(r[-size:]) / len(r[-size:]) if r else math.inf for r in lists]
+            assert window.mean().tolist() == pytest.approx(wanted)
+            assert window.count.tolist() == [len(row) for row in lists]
+
+    def test_empty_is_infinite(self) -> None:
+        window = Window.filled(3, 4, NAN)
+        assert window.mean().tolist() == [math.inf] * 3
+        assert window.values.shape == (3, 4)
+
+    def test_filled_gives_what_was_usual(self) -> None:
+        window = Window.filled(2, 4, torch.tensor(1.5))
+        assert window.mean().tolist() == [1.5, 1.5]
+        pushed = window.push(torch.tensor([5.5, 9.0]), torch.tensor([True, False]))
+        assert pushed.mean().tolist() == [2.5, 1.5]
+
+    def test_push_leaves_the_old_window_alone(self) -> None:
+        old = Window.filled(1, 2, torch.tensor(1.0))
+        old.push(torch.tensor([7.0]), torch.tensor([True]))
+        assert old.values.tolist() == [[1.0, 1.0]]
+        assert old.count.tolist() == [2]
+
+    def test_a_value_that_did_not_arrive_leaves_no_trace(self) -> None:
+        old = Window.filled(2, 3, torch.tensor(1.0))
+        new = old.push(tensor(math.nan, math.inf).float(), torch.tensor([False, False]))
+        assert torch.equal(old.values, new.values)
+        assert torch.equal(old.count, new.count)
+
+
+# D_st, D_ch and the window's mean of five sequences, and what CE and CU (γ = 2) say of them
+SEEN = (tensor(3, 1, 5, 3, 4), tensor(2, 2, 9, 3, 1), tensor(2, 2, 2, math.inf, 2))
+CE = [True, False, False, False, True]
+CU = [False, False, True, False, False]
+
+
+def ask(rule: Rule, level: int = 2, time: int = 0) -> Decision:
+    return rule.decide(level, torch.full((5,), time), *SEEN)
+
+
+class TestSubjective:
+    @pytest.mark.parametrize("expected", [True, False])
+    @pytest.mark.parametrize("unexpected", [True, False])
+    def test_criteria(self, expected: bool, unexpected: bool) -> None:
+        decision = ask(Subjective(expected, unexpected, gamma=2.0))
+        assert decision.expected.tolist() == [expected and v for v in CE]
+        assert decision.unexpected.tolist() == [unexpected and v for v in CU]
+        either = [(expected and a) or (unexpected and b) for a, b in zip(CE, CU, strict=True)]
+        assert decision.boundary.tolist() == either
+
+    def test_threshold_is_gamma_times_the_mean(self) -> None:
+        assert ask(Subjective(gamma=1.5)).threshold.tolist() == [3, 3, 3, math.inf, 3]
+
+    def test_equal_is_not_above(self) -> None:
+        """Both criteria are strict."""
+        same = tensor(2.0)
+        assert not Subjective(gamma=1.0).decide(2, torch.zeros(1), same, same, same).boundary
+
+    def test_defaults_are_the_paper(self) -> None:
+        assert Subjective() == Subjective(expected=True, unexpected=True, gamma=1.1, window=100)
+
+    @pytest.mark.parametrize("fields", [{"gamma": 0.0}, {"gamma": -1.0}, {"window": 0}])
+    def test_refuses(self, fields: dict[str, float]) -> None:
+        with pytest.raises(VPRError, match="gamma must be positive and window 1 or more"):
+            Subjective(**fields)
+
+
+class TestClocks:
+    def test_clockwork_counts_frames_of_its_level(self) -> None:
+        rule = Clockwork((1, 3, 6))
+        for level, interval in enumerate((1, 3, 6), start=1):
+            for time in range(13):
+                boundary = ask(rule, level, time).boundary
+                assert boundary.tolist() == [time % interval == 0] * 5
+
+    def test_clockwork_counts_for_each_sequence(self) -> None:
+        boundary = Clockwork((1, 2)).decide(2, torch.arange(5), *SEEN).boundary
+        assert boundary.tolist() == [True, False, True, False, True]
+
+    @pytest.mark.parametrize("rule", [Clockwork((1, 2)), Always()])
+    def test_no_criterion_speaks(self, rule: Rule) -> None:
+        decision = ask(rule)
+        assert not decision.expected.any()
+        assert not decision.unexpected.any()
+        assert decision.threshold.isnan().all()
+        assert rule.window >= 1
+
+    @pytest.mark.parametrize("time", [0, 1, 7])
+    def test_always(self, time: int) -> None:
+        assert ask(Always(), time=time).boundary.all()
+
+    @pytest.mark.parametrize("intervals", [(0,), (1, -2)])
+    def test_refuses(self, intervals: tuple[int, ...]) -> None:
+        with pytest.raises(VPRError, match="intervals must be 1 or more"):
+            Clockwork(intervals)
+
+
+class TestMakeRule:
+    def test_subjective(self) -> None:
+        config = ModelConfig(expected=False, gamma=2.0, window=7)
+        assert make_rule(config) == Subjective(False, True, 2.0, 7)
+
+    def test_clocks(self) -> None:
+        config = ModelConfig(levels=2, rule="clockwork", intervals=(1, 4))
+        assert make_rule(config) == Clockwork((1, 4))
+        assert make_rule(ModelConfig(rule="always")) == Always()
+
+    def test_clockwork_needs_a_number_for_each_level(self) -> None:
+        with pytest.raises(VPRError, match="3 numbers, one a level"):
+            ModelConfig(levels=3, rule="clockwork", intervals=(1, 4))
