@@ -248,9 +248,9 @@ class TestLoss:
         frames = [frame for record in records for frame in record.levels]
         for n in range(3):
             spent = sum(frame[n].kl.item() for frame in frames) / len(frames)
-            assert float(loss.kl[n]) == pytest.approx(spent)
+            assert loss.kl[n].item() == pytest.approx(spent)
             updates = sum(frame[n].boundary for frame in frames) / len(frames)
-            assert float(loss.update_rate[n]) == pytest.approx(updates)
+            assert loss.update_rate[n].item() == pytest.approx(updates)
         assert_close(loss.total, negative_elbo(model, video, records, (1, 1, 1)).detach(), 1e-9)
         assert_close(-loss.elbo, loss.total.detach(), 1e-9)
         bare = negative_elbo(model, video, records, (0, 0, 0)).detach()

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig
+from vpr.data import Dataset
 from vpr.errors import VPRError
 from vpr.files import read_json, read_tensors, write_json, write_tensors
 from vpr.model import VPR
@@ -101,6 +102,15 @@ def load_model(name: Path | str) -> VPR:
         raise VPRError(f"{folder / MODEL} does not fit {CONFIG}: {wrong[0]} differs")
     model.load_state_dict(tensors)
     return model.eval()
+
+
+def trained_on(name: Path | str) -> Dataset:
+    """The dataset that the model of this name was trained on."""
+    folder = _find(str(name))
+    config = _read_config(folder)
+    if "data" not in config:
+        raise VPRError(f"{folder / CONFIG} names no dataset: say which with --data")
+    return from_dict(RunConfig, config, CONFIG).data
 
 
 def shipped_models() -> list[str]:

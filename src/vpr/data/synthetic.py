@@ -14,17 +14,17 @@ from vpr.options import option
 
 @dataclass(frozen=True)
 class Synthetic:
-    """One value a frame in [0, 1]. Every `period` steps it jumps to another of `values` levels.
+    """One value a frame in [0, 1]; every `period` steps it jumps to another of `values` levels.
 
-    Which level comes next is random for the jump but fixed by `order`: from each level one
-    successor has probability `order`, any other level the rest, so that jumps can be learned.
+    The paper's jumps are random. With `order` above 0 each level has a usual successor, taken
+    with that probability, so that a transition model has something to learn.
     """
 
     name: ClassVar[str] = "synthetic"
 
     period: int = option(10, "Steps from one jump to the next.")
     values: int = option(5, "How many levels the signal can take.")
-    order: float = option(1.0, "Probability of each level's usual successor; 0 is pure chance.")
+    order: float = option(0.0, "Probability of each level's usual successor; 0 is pure chance.")
 
     def __post_init__(self) -> None:
         if self.period < 1 or self.values < 2 or not 0 <= self.order <= 1:

@@ -1,0 +1,28 @@
+# Each target makes its own environment in .venv when there is none.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test clean
+
+demo: .venv/ready
+	$(BIN)/vpr demo
+
+test: .venv/ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# torch goes first and pinned: as somebody's dependency pip would take a CUDA build.
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -c constraints.txt torch==$$(sed -n 's/^torch==//p' constraints.txt) numpy
+	$(BIN)/pip install -q -c constraints.txt -e .
+	touch $@
+
+.venv/ready-dev: .venv/ready
+	$(BIN)/pip install -q -c constraints.txt -e ".[dev]"
+	touch $@

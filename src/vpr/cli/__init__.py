@@ -1,0 +1,5 @@
+"""The `vpr` command: parse, call, print."""
+
+from vpr.cli.main import main
+
+__all__ = ["main"]

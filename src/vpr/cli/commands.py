@@ -1,0 +1,13 @@
+"""The commands by name, in the order in which `vpr --help` lists them."""
+
+from __future__ import annotations
+
+from vpr.cli import data, demo, evaluate, train
+from vpr.cli.main import Command
+
+COMMANDS: dict[str, Command] = {
+    "demo": demo.COMMAND,
+    "train": train.COMMAND,
+    "evaluate": evaluate.COMMAND,
+    "data": data.COMMAND,
+}

@@ -1,0 +1,46 @@
+"""`vpr data NAME`: look at a dataset."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from vpr.cli.main import Command
+from vpr.cli.show import print_json, print_table
+from vpr.data import DATASETS, dataset, evaluation_rng
+
+
+def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    parser.add_argument("name", metavar="NAME", help=f"One of {', '.join(DATASETS)}.")
+    parser.add_argument("--out", type=Path, default=Path(), help="Folder for the pictures. [.]")
+    parser.add_argument("--sequences", type=int, default=4, help="How many sequences. [4]")
+    parser.add_argument("--length", type=int, default=35, help="Frames in each. [35]")
+    parser.add_argument("--seed", type=int, default=0, help="Seed of the sequences. [0]")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from vpr.data.pictures import write_gif, write_sheet
+
+    data = dataset(arguments.name)
+    rng = evaluation_rng(arguments.seed)
+    batch = data.batch(arguments.sequences, arguments.length, rng)
+    sheet = arguments.out / f"{arguments.name}.png"
+    gif = arguments.out / f"{arguments.name}.gif"
+    write_sheet(sheet, batch)
+    write_gif(gif, batch)
+    rates = {name: float(marks[:, 1:].mean()) for name, marks in batch.changes.items()}
+    if arguments.json:
+        files = {"sheet": str(sheet), "gif": str(gif)}
+        print_json({"frame": list(data.frame), "change_rates": rates} | files)
+    else:
+        print_table(
+            f"{arguments.name}, frames {data.frame}",
+            ["factor", "changes a frame"],
+            [*rates.items()],
+        )
+        print(f"Wrote {sheet} and {gif}.")
+    return 0
+
+
+COMMAND = Command("Look at a dataset: a picture sheet and a GIF.", declare, run)

@@ -1,0 +1,81 @@
+"""`vpr evaluate RUN`: a model against the ground truth of fresh sequences."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from vpr.cli.main import Command
+from vpr.cli.show import print_json, print_table, progress_bar
+from vpr.data import DATASETS, Dataset, dataset
+
+
+def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    parser.add_argument("model", metavar="RUN", help="A run folder, a shipped model or a hub id.")
+    parser.add_argument("--data", help=f"Instead of the run's own: {', '.join(DATASETS)}.")
+    parser.add_argument("--sequences", type=int, default=256, help="How many sequences. [256]")
+    parser.add_argument("--length", type=int, default=50, help="Frames in each. [50]")
+    parser.add_argument("--seed", type=int, default=0, help="Seed of the evaluation data. [0]")
+    parser.add_argument("--threads", type=int, default=2, help="CPU threads. [2]")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    import torch
+
+    from vpr.checkpoint import load_model
+    from vpr.evaluation import evaluate
+
+    torch.set_num_threads(max(arguments.threads, 1))
+    model = load_model(arguments.model)
+    with progress_bar("evaluate", arguments.sequences) as advance:
+        result = evaluate(
+            model,
+            _data(arguments),
+            sequences=arguments.sequences,
+            length=arguments.length,
+            seed=arguments.seed,
+            watch=lambda done: advance(done, "sequences"),
+        )
+    if arguments.json:
+        print_json(result)
+    else:
+        _print(result)
+    return 0
+
+
+def _data(arguments: argparse.Namespace) -> Dataset:
+    """The dataset that was asked for, or the one that the model was trained on."""
+    from vpr.checkpoint import trained_on
+
+    if arguments.data is not None:
+        return dataset(arguments.data)
+    return trained_on(arguments.model)
+
+
+def _print(result: dict[str, Any]) -> None:
+    rows = []
+    for level, scores in result["levels"].items():
+        for factor, score in scores.items():
+            if isinstance(score, dict):
+                blind = [result["controls"][level][k][factor]["f1"] for k in ("periodic", "random")]
+                rows.append([level, factor, *score.values(), *blind])
+    columns = ["level", "changes of", "precision", "recall", "F1", "FPR"]
+    print_table("Boundaries, exact frame", [*columns, "F1 periodic", "F1 random"], rows)
+    print_table(
+        f"ELBO {result['elbo']:.1f} nats a frame",
+        ["level", "update rate", "expected", "unexpected", "both", "KL"],
+        [
+            [
+                level,
+                *(scores[f"{key}_share"] if key else scores["update_rate"] for key in KEYS),
+                result["kl"][int(level) - 1],
+            ]
+            for level, scores in result["levels"].items()
+        ],
+    )
+
+
+KEYS = ("", "expected", "unexpected", "both")
+
+COMMAND = Command("Score a model's boundaries against ground truth.", declare, run)

@@ -1,0 +1,70 @@
+"""Commands are functions in a dictionary; errors are one line on standard error, exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, NoReturn
+
+from vpr.errors import VPRError
+
+DESCRIPTION = "Find the events in a video, at several timescales, with no labels."
+
+
+class Command(NamedTuple):
+    """`declare` adds the arguments, given the words that follow the command; `run` does it."""
+
+    help: str
+    declare: Callable[[argparse.ArgumentParser, Sequence[str]], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with errors of one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `vpr`; the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in words
+    try:
+        arguments = _parse([word for word in words if word != "--debug"])
+        run: Callable[[argparse.Namespace], int] = arguments.run
+        return run(arguments)
+    except VPRError as error:
+        if debug:
+            traceback.print_exc()
+        print(f"vpr: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of our output went away, as in `vpr … | head`
+        sys.stderr.close()
+        return 1
+
+
+def _parse(words: list[str]) -> argparse.Namespace:
+    from vpr.cli.commands import COMMANDS
+
+    parser = Parser("vpr", description=DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"vpr {_version()}")
+    parser.epilog = "Every command takes --json for machines and --debug for the whole trace."
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    for name, command in COMMANDS.items():
+        each = commands.add_parser(
+            name, help=command.help, description=command.help, allow_abbrev=False
+        )
+        each.add_argument("--json", action="store_true", help="Print JSON instead of a table.")
+        each.set_defaults(run=command.run)
+        if words and words[0] == name:
+            command.declare(each, words[1:])
+    return parser.parse_args(words)
+
+
+def _version() -> str:
+    from vpr import __version__
+
+    return __version__

@@ -1,0 +1,71 @@
+"""`vpr train PRESET`: train into a folder; the same folder means resume."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from vpr.cli.flags import add_config_flags, apply_flags
+from vpr.cli.main import Command
+from vpr.cli.show import messages, print_json, progress_bar
+from vpr.config import RunConfig
+from vpr.presets import PRESETS, preset
+
+if TYPE_CHECKING:
+    from vpr.training import Progress
+
+
+def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    parser.add_argument("preset", metavar="PRESET", help=f"One of {', '.join(PRESETS)}.")
+    parser.add_argument("--out", type=Path, help="Run folder; runs/PRESET-sSEED by default.")
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads. [1]")
+    parser.add_argument("--accelerator", default="cpu", help="cpu, cuda, mps or auto. [cpu]")
+    parser.add_argument("--until", type=int, help="Stop, with a checkpoint, after this step.")
+    chosen = next((word for word in words if not word.startswith("-")), "")
+    add_config_flags(parser, PRESETS.get(chosen, RunConfig()))
+
+
+class Watch:
+    """Turns training's numbers into the note beside the bar."""
+
+    def __init__(self, advance: Callable[[int, str], None]) -> None:
+        self.advance = advance
+        self.start, self.first = perf_counter(), 0
+
+    def __call__(self, now: Progress) -> None:
+        self.first = self.first or now.step
+        done = now.step - self.first
+        rate = done / (perf_counter() - self.start) if done else 0.0
+        kls = " ".join(f"{value:.1f}" for value in now.kl)
+        rates = " ".join(f"{value:.2f}" for value in now.update_rate)
+        note = f"loss {now.loss:.1f}  kl {kls}  updates {rates}  {rate:.1f} steps/s"
+        self.advance(now.step, note)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    import torch
+
+    from vpr.training import train
+
+    config = apply_flags(preset(arguments.preset), vars(arguments))
+    name = f"{config.preset.replace('/', '-')}-s{config.seed}"
+    out: Path = arguments.out or Path("runs") / name
+    torch.set_num_threads(max(arguments.threads, 1))
+    with progress_bar(f"{config.preset} → {out}", config.training.steps) as advance:
+        watch = Watch(advance)
+        outcome = train(
+            config, out, watch=watch, until=arguments.until, accelerator=arguments.accelerator
+        )
+    if arguments.json:
+        print_json({"run": str(out)} | outcome._asdict())
+    elif outcome.finished:
+        messages.print(f"Done: {out}. Next: vpr evaluate {out}")
+    else:
+        messages.print(f"Stopped at step {outcome.step}; the same command goes on from there.")
+    return 0
+
+
+COMMAND = Command("Train a model from a preset, or go on with a run.", declare, run)

@@ -1,0 +1,76 @@
+"""Sequences as pictures: a sheet with the change points marked, and a GIF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from vpr.data.base import Batch
+from vpr.files import write_atomically
+
+GAP = 3  # pixels between two frames
+MARK = 4  # height of a change mark
+PLOT = 48  # height and width of a frame of plain numbers
+INKS = np.array(  # one for each factor: blue, orange, green, purple
+    [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167]], dtype=np.uint8
+)
+PAPER = 245
+
+
+def write_sheet(path: Path, batch: Batch) -> None:
+    """A row for each sequence; under each frame a mark for each factor that just changed."""
+    frames = as_images(batch.frames)
+    marks = np.stack(list(batch.changes.values()))  # (factors, B, T)
+    rows = [_row(frames[b], marks[:, b]) for b in range(len(frames))]
+    _save(path, [np.concatenate(rows)])
+
+
+def write_gif(path: Path, batch: Batch, milliseconds: int = 120) -> None:
+    """The sequences side by side, moving."""
+    frames = as_images(batch.frames)  # (B, T, H, W, 3)
+    padded = np.pad(frames, ((0, 0), (0, 0), (0, 0), (0, GAP), (0, 0)), constant_values=PAPER)
+    moments = np.concatenate(list(padded), axis=2)  # (T, H, B·W, 3)
+    _save(path, list(moments), milliseconds)
+
+
+def as_images(frames: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """(B, T, *frame) → (B, T, H, W, 3); vectors become bars from dark to light."""
+    if frames.ndim == 3:
+        return _bars(frames)
+    pixels = (frames.clip(0, 1) * 255).round().astype(np.uint8)
+    pixels = np.moveaxis(pixels, 2, -1)
+    return np.repeat(pixels, 3, -1) if pixels.shape[-1] == 1 else pixels
+
+
+def _bars(vectors: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """(B, T, F) → pictures (B, T, PLOT, ~PLOT, 3): one bar a feature, as high as its value."""
+    height = np.arange(PLOT, 0, -1)[:, None] / PLOT
+    filled = vectors[:, :, None, :] >= height  # (B, T, PLOT, F)
+    wide = np.repeat(filled, max(PLOT // vectors.shape[-1], 1), -1)
+    ink, paper = np.uint8(60), np.uint8(225)
+    return np.repeat(np.where(wide, ink, paper)[..., None], 3, -1)
+
+
+def _row(frames: NDArray[np.uint8], marks: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Frames (T, H, W, 3) beside each other, marks (factors, T) beneath."""
+    length, height, width = frames.shape[:3]
+    step = width + GAP
+    depth = len(marks) * (MARK + 1) + GAP
+    sheet = np.full((height + depth, length * step, 3), PAPER, dtype=np.uint8)
+    for t in range(length):
+        sheet[:height, t * step : t * step + width] = frames[t]
+        for k in np.flatnonzero(marks[:, t]):
+            top = height + 1 + k * (MARK + 1)
+            sheet[top : top + MARK, t * step : t * step + width] = INKS[k % len(INKS)]
+    return sheet
+
+
+def _save(path: Path, pictures: list[NDArray[np.uint8]], milliseconds: int = 0) -> None:
+    first, *rest = (Image.fromarray(picture) for picture in pictures)
+    kind = path.suffix.lstrip(".").upper()
+    moving = {"save_all": True, "append_images": rest, "duration": milliseconds, "loop": 0}
+    options = moving if kind == "GIF" else {}
+    write_atomically(path, lambda temporary: first.save(temporary, kind, **options))
