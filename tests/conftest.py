@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from vpr.config import ModelConfig
+from vpr.config import ModelConfig, RunConfig, TrainingConfig
+from vpr.data import MovingBall
 from vpr.model import VPR
+from vpr.schedule import Staged
 
 FRAME = (1, 16, 16)
 
@@ -78,3 +80,17 @@ def draw() -> Callable[..., Tensor]:
         return model.noise(batch, length, generator).to(model.usual.dtype)
 
     return build
+
+
+def tiny_run(steps: int, levels: int = 2) -> RunConfig:
+    """A whole run that takes a second; checkpoints every second step, logs every step."""
+    return RunConfig(
+        model=ModelConfig(
+            levels, state_size=3, width=12, frame=(3, 16, 16), network="folded", channels=4
+        ),
+        data=MovingBall(size=16),
+        training=TrainingConfig(
+            steps=steps, batch_size=3, length=4, checkpoint_every=2, log_every=1, learning_rate=3e-3
+        ),
+        schedule=Staged(settle_window=1, level_one_steps=2, upper_steps=2, squeeze_steps=2),
+    )

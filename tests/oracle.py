@@ -129,7 +129,7 @@ def algorithm_1(
         unasked = (math.nan, math.nan, Verdict(False, False, False, math.nan))
 
         # Event detection (bottom-up)
-        x = model.codec.encode(video[t : t + 1])[0]
+        x = model.codec.encode(model.codec.to_layout(video[t : t + 1]))[0]
         for n, block in enumerate(blocks):
             x = block.f_enc(x)
             encodings.append(block.compress(x))
@@ -207,7 +207,7 @@ def negative_elbo(
     total = torch.zeros((), dtype=videos.dtype)
     for video, record in zip(videos, records, strict=True):
         for frame, c0, levels in zip(video, record.c0, record.levels, strict=True):
-            painted = torch.sigmoid(model.codec.decode(c0[None])[0])
+            painted = torch.sigmoid(model.codec.to_frames(model.codec.decode(c0[None]))[0])
             total = total - (frame * painted.log() + (1 - frame) * (1 - painted).log()).sum()
             for weight, level in zip(kl_weights, levels, strict=True):
                 total = total + weight * level.kl

@@ -41,7 +41,7 @@ class TestWindow:
                 row.extend([v] if where else [])
             wanted = [sum(r[-size:]) / len(r[-size:]) if r else math.inf for r in lists]
             assert window.mean().tolist() == pytest.approx(wanted)
-            assert window.count.tolist() == [len(row) for row in lists]
+            assert window.pushed.tolist() == [len(row) for row in lists]
 
     def test_empty_is_infinite(self) -> None:
         window = Window.filled(3, 4, NAN)
@@ -58,13 +58,13 @@ class TestWindow:
         old = Window.filled(1, 2, torch.tensor(1.0))
         old.push(torch.tensor([7.0]), torch.tensor([True]))
         assert old.values.tolist() == [[1.0, 1.0]]
-        assert old.count.tolist() == [2]
+        assert old.pushed.tolist() == [2]
 
     def test_a_value_that_did_not_arrive_leaves_no_trace(self) -> None:
         old = Window.filled(2, 3, torch.tensor(1.0))
         new = old.push(tensor(math.nan, math.inf).float(), torch.tensor([False, False]))
         assert torch.equal(old.values, new.values)
-        assert torch.equal(old.count, new.count)
+        assert torch.equal(old.pushed, new.pushed)
 
 
 # D_st, D_ch and the window's mean of five sequences, and what CE and CU (γ = 2) say of them

@@ -29,6 +29,8 @@ def check_values(video: Tensor, config: ModelConfig) -> None:
 
 
 def _check_shape(video: Tensor, leading: tuple[str, ...], config: ModelConfig) -> None:
+    if not isinstance(video, Tensor):
+        raise VPRError(f"expected a torch.Tensor, got {type(video).__name__}: use torch.as_tensor")
     want = ", ".join([*leading, *map(str, config.frame)])
     k = len(leading)
     if video.dim() != k + len(config.frame) or tuple(video.shape[k:]) != config.frame:

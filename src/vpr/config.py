@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args, get_type_hints
 
 from vpr.data import MovingBall, Synthetic
 from vpr.errors import VPRError
@@ -45,6 +45,11 @@ class ModelConfig:
     )
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "frame", tuple(self.frame))
+        for name in ("network", "likelihood", "rule"):
+            choices = get_args(get_type_hints(ModelConfig)[name])
+            value = getattr(self, name)
+            _check(value in choices, f"{name} must be one of {', '.join(choices)}", value)
         _check(self.levels >= 1, "levels must be 1 or more", self.levels)
         _check(self.state_size >= 1, "state_size must be 1 or more", self.state_size)
         _check(self.width >= 1, "width must be 1 or more", self.width)
@@ -54,6 +59,8 @@ class ModelConfig:
         if self.rule == "clockwork":
             fits = len(self.intervals) == self.levels
             _check(fits, f"intervals must name {self.levels} numbers, one a level", self.intervals)
+            _check(self.intervals[0] == 1, "level 1 updates at every frame", self.intervals)
+        make_rule(self)  # a rule with impossible numbers says so
 
 
 def _check(holds: bool, rule: str, value: object) -> None:

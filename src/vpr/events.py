@@ -23,7 +23,7 @@ class Window(NamedTuple):
     """
 
     values: Tensor  # (B, τ_w)
-    count: Tensor  # (B,) how many values were ever pushed
+    pushed: Tensor  # (B,) how many values were ever pushed
 
     @classmethod
     def filled(cls, batch: int, size: int, usual: Tensor) -> Window:
@@ -32,14 +32,14 @@ class Window(NamedTuple):
         return cls(usual.nan_to_num(0.0).expand(batch, size).clone(), count.clone())
 
     def mean(self) -> Tensor:  # (B,)
-        filled = self.count.clamp(max=self.values.shape[1])
+        filled = self.pushed.clamp(max=self.values.shape[1])
         return torch.where(filled > 0, self.values.sum(1) / filled.clamp(min=1), torch.inf)
 
     def push(self, value: Tensor, where: Tensor) -> Window:  # (B,), (B,) bool
-        place = (self.count % self.values.shape[1]).unsqueeze(1)
+        place = (self.pushed % self.values.shape[1]).unsqueeze(1)
         kept = self.values.gather(1, place)
         new = torch.where(where.unsqueeze(1), value.unsqueeze(1), kept)
-        return Window(self.values.scatter(1, place, new), self.count + where.long())
+        return Window(self.values.scatter(1, place, new), self.pushed + where.long())
 
 
 class Evidence(NamedTuple):

@@ -1,7 +1,9 @@
 """From frames to x⁰ and from c⁰ back to frames.
 
-Each pair has one interface: `encode` (M, *frame) → (M, width), `decode` (M, width) → (M, *frame),
-logits or means. M is any number of frames: time is nobody's business here.
+A codec has a layout of its own, in which it reads and paints cheaply: `to_layout` takes frames
+(M, *frame) there, `encode` goes on to (M, width), `decode` comes back from (M, width) to logits or
+means in that layout, and `to_frames` makes pictures of them. The likelihood is summed over all
+pixels, so it needs no pictures. M is any number of frames: time is nobody's business here.
 """
 
 from __future__ import annotations
@@ -20,7 +22,13 @@ OUTPUT_GAIN = 0.1  # of layers that should start quiet, so that learning starts 
 class Codec(nn.Module):
     """What the hierarchy needs of an image network."""
 
-    def encode(self, frames: Tensor) -> Tensor:
+    def to_layout(self, frames: Tensor) -> Tensor:
+        return frames
+
+    def to_frames(self, y: Tensor) -> Tensor:
+        return y
+
+    def encode(self, y: Tensor) -> Tensor:
         raise NotImplementedError
 
     def decode(self, c0: Tensor) -> Tensor:
@@ -34,8 +42,9 @@ class Codec(nn.Module):
 class WorldModels(Codec):
     """The convolutions of World Models, which are those of the paper.
 
-    64×64 is the original to the letter: four 4×4 convolutions of stride 2 without padding, and
-    transposed ones of 5, 5, 6, 6 from 1×1. Other sizes halve exactly four times, with padding 1.
+    64×64 is the original to the letter: four 4×4 convolutions of stride 2 without padding (which
+    never see the last two rows and columns), and transposed ones of 5, 5, 6, 6 from 1×1. Other
+    sizes halve exactly four times, with padding 1.
     """
 
     def __init__(self, frame: tuple[int, int, int], width: int, channels: int) -> None:
@@ -45,8 +54,8 @@ class WorldModels(Codec):
         pad = 0 if original else 1
         plan = [colours, *(channels * 2**i for i in range(4))]
         self.convolutions = nn.ModuleList(nn.Conv2d(a, b, 4, 2, pad) for a, b in pairwise(plan))
-        for layer in self.convolutions:
-            initialise(layer, layer.in_channels * 16)
+        for layer, a in zip(self.convolutions, plan, strict=False):
+            initialise(layer, a * 16)
         grid = (2, 2) if original else (height // 16, rows_width // 16)
         self.embed = dense(plan[-1] * grid[0] * grid[1], width)
 
@@ -58,13 +67,16 @@ class WorldModels(Codec):
             nn.ConvTranspose2d(a, b, k, 2, pad)
             for a, b, k in zip(plan, plan[1:], sizes, strict=False)
         )
-        for layer, k in zip(self.transposed, sizes, strict=True):
-            initialise(layer, max(layer.in_channels * k * k // 4, layer.in_channels))
-        last = self.transposed[-1]
-        initialise(last, last.in_channels * sizes[-1] ** 2 // 4, OUTPUT_GAIN)
+        for layer, a, k in zip(self.transposed, plan, sizes, strict=False):
+            initialise(layer, a * k * k // 4)
+        if original:  # from 1×1 an output pixel sees one input place
+            initialise(self.transposed[0], self.start[0])
+        initialise(self.transposed[-1], channels * sizes[-1] ** 2 // 4, OUTPUT_GAIN)
 
-    def encode(self, frames: Tensor) -> Tensor:
-        y = frames.contiguous(memory_format=torch.channels_last)
+    def to_layout(self, frames: Tensor) -> Tensor:
+        return frames.contiguous(memory_format=torch.channels_last)
+
+    def encode(self, y: Tensor) -> Tensor:
         for layer in self.convolutions:
             y = activate(layer(y))
         return self.embed(y.flatten(1))  # type: ignore[no-any-return]
@@ -79,7 +91,7 @@ class WorldModels(Codec):
 
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:
-        self.transposed[-1].bias.copy_(level)  # type: ignore[union-attr, operator]
+        self.transposed[-1].bias.copy_(level)  # type: ignore[operator]
 
 
 class Folded(Codec):
@@ -108,8 +120,13 @@ class Folded(Codec):
         self.modulate = dense(width, 2 * sum(self.widths), OUTPUT_GAIN)
         self.paint = dense(ch * 2, colours * 16, OUTPUT_GAIN)
 
-    def encode(self, frames: Tensor) -> Tensor:
-        y = _fold(frames.movedim(1, -1), 4)
+    def to_layout(self, frames: Tensor) -> Tensor:
+        return _fold(frames.movedim(1, -1), 4)
+
+    def to_frames(self, y: Tensor) -> Tensor:
+        return _unfolded(y, 4).movedim(-1, 1)
+
+    def encode(self, y: Tensor) -> Tensor:
         first, *rest = self.down
         y = activate(first(y))
         for layer in rest:
@@ -123,7 +140,7 @@ class Folded(Codec):
         y = _modulated(y, gains[0])
         for layer, gain in zip(self.up, gains[1:], strict=True):
             y = _modulated(_unfolded(layer(y), 2), gain)
-        return _unfolded(self.paint(y), 4).movedim(-1, 1)
+        return self.paint(y)  # type: ignore[no-any-return]
 
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:
@@ -138,15 +155,15 @@ class Features(Codec):
         self.enc = FourLayers(size, width, width)
         self.dec = FourLayers(width, width, size, OUTPUT_GAIN)
 
-    def encode(self, frames: Tensor) -> Tensor:
-        return self.enc(frames)  # type: ignore[no-any-return]
+    def encode(self, y: Tensor) -> Tensor:
+        return self.enc(y)  # type: ignore[no-any-return]
 
     def decode(self, c0: Tensor) -> Tensor:
         return self.dec(c0)  # type: ignore[no-any-return]
 
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:
-        self.dec.layers[-1].bias.copy_(level)  # type: ignore[union-attr, operator]
+        self.dec.layers[-1].bias.copy_(level)  # type: ignore[operator]
 
 
 def make_codec(frame: tuple[int, ...], width: int, network: str, channels: int) -> Codec:

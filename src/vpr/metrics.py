@@ -26,7 +26,7 @@ class MetricsLog:
             lines = folder.metrics.read_text().splitlines()
             write_text(folder.metrics, "".join(_until(lines, step)))
         self.file = folder.metrics.open("a", encoding="utf-8")
-        self.board = SummaryWriter(str(folder.tensorboard), purge_step=step)  # type: ignore[no-untyped-call]
+        self.board = SummaryWriter(str(folder.tensorboard), purge_step=step)
 
     def push(self, progress: Progress, weights: Weights) -> None:
         if progress.step % self.every and progress.step != progress.steps:
@@ -34,7 +34,7 @@ class MetricsLog:
         self.file.write(json.dumps(progress._asdict() | weights_as_dict(weights)) + "\n")
         self.file.flush()
         for name, value in _curves(progress, weights).items():
-            self.board.add_scalar(name, value, progress.step)  # type: ignore[no-untyped-call]
+            self.board.add_scalar(name, value, progress.step)
 
     def __enter__(self) -> MetricsLog:
         return self
@@ -46,7 +46,7 @@ class MetricsLog:
         trace: TracebackType | None,
     ) -> None:
         self.file.close()
-        self.board.close()  # type: ignore[no-untyped-call]
+        self.board.close()
 
 
 def weights_as_dict(weights: Weights) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from vpr.beliefs import Belief, kl
 from vpr.block import Block, BlockState
 from vpr.checks import check_frame, check_video
 from vpr.config import ModelConfig, make_rule
-from vpr.events import Evidence, Window
+from vpr.errors import VPRError
+from vpr.events import Decision, Evidence, Window
 from vpr.images import make_codec
 from vpr.likelihood import make_likelihood
 from vpr.schedule import Weights
-from vpr.tree import tree_map, tree_where
+from vpr.tree import tree_where
 
 
 class State(NamedTuple):
@@ -62,6 +63,24 @@ class Loss(NamedTuple):
 Encodings = Callable[[int], Tensor]  # index of a level → its compressed x (B, E)
 
 
+class LazyEncodings:
+    """Each level's compressed x of one frame, computed when, and only if, somebody asks."""
+
+    def __init__(self, blocks: list[Block], x0: Tensor) -> None:
+        self.blocks, self.x = blocks, [x0]
+        self.compressed: dict[int, Tensor] = {}
+        self.differentiable = torch.is_grad_enabled()
+
+    def __call__(self, n: int) -> Tensor:
+        # Detection, which asks first, keeps no graph; inference may need one.
+        with torch.set_grad_enabled(self.differentiable):
+            while len(self.x) <= n + 1:
+                self.x.append(self.blocks[len(self.x) - 1].f_enc(self.x[-1]))
+            if n not in self.compressed:
+                self.compressed[n] = self.blocks[n].compress(self.x[n + 1])
+        return self.compressed[n]
+
+
 class VPR(nn.Module):
     """Variational Predictive Routing with N levels."""
 
@@ -103,14 +122,9 @@ class VPR(nn.Module):
     ) -> tuple[State, tuple[Evidence, ...]]:
         """One frame (B, *frame). Without gradients a blocked level computes nothing."""
         check_frame(frame, self.config)
-        x: list[Tensor] = [self._blocks()[0].f_enc(self.codec.encode(frame))]
-
-        def encodings(n: int) -> Tensor:
-            while len(x) <= n:
-                x.append(self._blocks()[len(x)].f_enc(x[-1]))
-            return self._blocks()[n].compress(x[n])  # type: ignore[no-any-return]
-
-        return self._advance(state, encodings, noise)
+        self._check_state(state, len(frame))
+        x0 = self.codec.encode(self.codec.to_layout(frame))
+        return self._advance(state, LazyEncodings(self._blocks(), x0), noise)
 
     def observe(
         self,
@@ -123,27 +137,13 @@ class VPR(nn.Module):
         Everything that does not depend on the order of time is computed for all frames at once.
         """
         check_video(video, self.config)
-        batch, length = video.shape[:2]
-        state = state if state is not None else self.initial(batch)
-        x = self._encode(video)
-        first = state.time == 0
-        states, evidence = [], []
-        for t in range(length):
-            eps = noise[t] if noise is not None else None
-            state, seen = self._advance(state, lambda n, t=t: x[n][:, t], eps)  # type: ignore[misc]
-            states.append(state.blocks)
-            evidence.append(seen)
-        levels = tuple(
-            self._trace_level(n, [blocks[n] for blocks in states], [e[n] for e in evidence], first)
-            for n in range(self.config.levels)
-        )
-        c0 = self._blocks()[0].f_dec(stack([b[0].c for b in states]), levels[0].s)
-        return Trace(c0, levels, state)
+        return self._observe(self.codec.to_layout(video.flatten(0, 1)), video, state, noise)
 
     def reconstruct(self, c0: Tensor) -> Tensor:
-        """c⁰ (..., D) → frames (..., *frame) in [0, 1]."""
-        flat = self.codec.decode(c0.flatten(0, -2))
-        return self.likelihood.mean(flat).view(*c0.shape[:-1], *self.config.frame)
+        """c⁰ (..., D) → frames (..., *frame); pictures lie in [0, 1]."""
+        mean = self.likelihood.mean(self.codec.decode(c0.flatten(0, -2)))
+        frames = self.codec.to_frames(mean).reshape(*c0.shape[:-1], *self.config.frame)
+        return frames.clamp(0, 1) if len(self.config.frame) == 3 else frames
 
     def loss(
         self,
@@ -155,9 +155,11 @@ class VPR(nn.Module):
     ) -> Loss:
         """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)]."""
         weights = weights or Weights(1.0, (1.0,) * self.config.levels, expected=True)
-        trace = self.observe(video, state, noise)
+        check_video(video, self.config)
+        y = self.codec.to_layout(video.flatten(0, 1))
+        trace = self._observe(y, video, state, noise)
         output = self.codec.decode(trace.c0.flatten(0, 1))
-        reconstruction = self.likelihood.nll(output, video.flatten(0, 1)) / len(output)
+        reconstruction = self.likelihood.nll(output, y) / len(output)
         kls = torch.stack([level.kl.mean() for level in trace.levels])
         beta = kls.new_tensor(weights.kl)
         if kl_balancing:
@@ -170,12 +172,36 @@ class VPR(nn.Module):
     def remember(self, windows: tuple[Window, ...]) -> None:
         """Keep the mean D_st of each level as what is usual; `initial` starts from it."""
         for n, window in enumerate(windows):
-            self.usual[n] = window.mean().mean()
+            means = window.mean()  # infinite where a window is still empty
+            self.usual[n] = means.where(means.isfinite(), torch.nan).nanmean()
 
     def noise(self, batch: int, length: int, generator: torch.Generator | None = None) -> Tensor:
         """ε for `observe` and `loss`: (T, N, B, S)."""
         shape = (length, self.config.levels, batch, self.config.state_size)
-        return torch.randn(shape, generator=generator, device=self.usual.device)
+        drawn = torch.randn(shape, generator=generator, dtype=self.usual.dtype)
+        return drawn.to(self.usual.device)  # drawn on the CPU: the same on every machine
+
+    def _observe(
+        self, y: Tensor, video: Tensor, state: State | None, noise: Tensor | None
+    ) -> Trace:
+        """`observe`, for frames y (B·T, …) that are in the codec's layout already."""
+        batch, length = video.shape[:2]
+        state = state if state is not None else self.initial(batch)
+        self._check_state(state, batch)
+        self._check_noise(noise, batch, length)
+        x = self._encode(y, batch)
+        states, evidence = [], []
+        for t in range(length):
+            eps = noise[t] if noise is not None else None
+            state, seen = self._advance(state, [x_n[:, t] for x_n in x].__getitem__, eps)
+            states.append(state.blocks)
+            evidence.append(seen)
+        levels = tuple(
+            self._trace_level(n, [blocks[n] for blocks in states], [e[n] for e in evidence])
+            for n in range(self.config.levels)
+        )
+        c0 = self._blocks()[0].f_dec(stack([blocks[0].c for blocks in states]), levels[0].s)
+        return Trace(c0, levels, state)
 
     def _advance(
         self, state: State, x: Encodings, noise: Tensor | None
@@ -203,14 +229,7 @@ class VPR(nn.Module):
             seen, usual = self._compare(n, state, x(n)), state.windows[n - 1].mean()
             decision = self.rule.decide(n + 1, state.time, *seen, usual)
             windows[n - 1] = state.windows[n - 1].push(seen[0], where=arrives)
-            evidence.append(
-                Evidence(
-                    *(torch.where(arrives, v, torch.nan) for v in (*seen, decision.threshold)),
-                    expected=decision.expected & arrives,
-                    unexpected=decision.unexpected & arrives,
-                    boundary=(decision.boundary & arrives) | first,
-                )
-            )
+            evidence.append(_masked(seen, decision, arrives, first))
         return tuple(evidence), tuple(windows)
 
     def _compare(self, n: int, state: State, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -252,9 +271,9 @@ class VPR(nn.Module):
         above = blocks[n + 1]
         return self._blocks()[n + 1].f_dec(above.c, above.s)  # type: ignore[no-any-return]
 
-    def _encode(self, video: Tensor) -> list[Tensor]:
+    def _encode(self, y: Tensor, batch: int) -> list[Tensor]:
         """Each level's compressed x (B, T, E), for all frames at once."""
-        x = self.codec.encode(video.flatten(0, 1)).unflatten(0, video.shape[:2])
+        x = self.codec.encode(y).view(batch, -1, self.config.width)
         compressed = []
         for block in self._blocks():
             x = block.f_enc(x)
@@ -262,23 +281,29 @@ class VPR(nn.Module):
         return compressed
 
     def _trace_level(
-        self, n: int, states: list[BlockState], evidence: list[Evidence], first: Tensor
+        self, n: int, states: list[BlockState], evidence: list[Evidence]
     ) -> LevelTrace:
         """Stack over time; the priors, which no decision needs, for all frames in one call."""
         q = Belief(stack([b.q.mean for b in states]), stack([b.q.std for b in states]))
-        p = self._blocks()[n].p(stack([b.d for b in states]), stack([b.c for b in states]))
+        d, c = stack([b.d for b in states]), stack([b.c for b in states])
+        p = self._blocks()[n].p(d, c)
+        if n + 1 == self.config.levels:  # p(s^N_1) = N(0, 1): the event before any transition
+            opening = (d == 0).all(-1, keepdim=True)
+            p = Belief(
+                *(torch.where(opening, a, b) for a, b in zip(p.standard(q.mean), p, strict=True))
+            )
         seen = Evidence(*(stack(list(v)) for v in zip(*evidence, strict=True)))
-        if n + 1 == self.config.levels:
-            p = self._first_prior(p, seen.boundary, first)
         divergence = torch.where(seen.boundary, kl(q, p), 0.0)
         return LevelTrace(stack([b.s for b in states]), q, p, divergence, seen)
 
-    def _first_prior(self, p: Belief, boundary: Tensor, first: Tensor) -> Belief:
-        """p(s^N_1) = N(0, 1): of the top level's first event in a sequence."""
-        opening = (boundary.long().cumsum(1) == 1) & first[:, None]
-        return tree_map(
-            lambda a, b: torch.where(opening[..., None], b, a), p, Belief.standard(p.mean)
-        )
+    def _check_state(self, state: State, batch: int) -> None:
+        if len(state.time) != batch:
+            raise VPRError(f"the state follows {len(state.time)} sequences, the video has {batch}")
+
+    def _check_noise(self, noise: Tensor | None, batch: int, length: int) -> None:
+        shape = (length, self.config.levels, batch, self.config.state_size)
+        if noise is not None and tuple(noise.shape) != shape:
+            raise VPRError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
 
     def _blocks(self) -> list[Block]:
         return list(self.blocks)  # type: ignore[arg-type]
@@ -293,6 +318,21 @@ def balance(kls: Tensor) -> Tensor:
     """NVAE's balancing (N,): a level's share of the KL, so that quiet levels pay less."""
     share = kls.detach()
     return share / share.mean().clamp(min=1e-8)
+
+
+def _masked(
+    seen: tuple[Tensor, Tensor], decision: Decision, arrives: Tensor, first: Tensor
+) -> Evidence:
+    """The decision where the signal arrived; at a sequence's first frame every level updates."""
+    kl_static, kl_change = seen
+    return Evidence(
+        kl_static.where(arrives, torch.nan),
+        kl_change.where(arrives, torch.nan),
+        decision.threshold.where(arrives, torch.nan),
+        decision.expected & arrives,
+        decision.unexpected & arrives,
+        (decision.boundary & arrives) | first,
+    )
 
 
 def _unasked(boundary: Tensor, like: Tensor) -> Evidence:

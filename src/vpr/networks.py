@@ -76,7 +76,7 @@ class GaussianHead(nn.Module):
         self.net = FourLayers(inputs, hidden, 2 * state_size)
         self.min_std = min_std
         with torch.no_grad():
-            self.net.layers[-1].bias[state_size:] = math.log(math.expm1(start))  # type: ignore[index, operator]
+            self.net.layers[-1].bias[state_size:] = math.log(math.expm1(start))  # type: ignore[operator]
 
     def forward(self, *inputs: Tensor) -> Belief:  # (..., inputs) → Belief (..., S)
         mean, raw = self.net(torch.cat(inputs, -1)).chunk(2, -1)

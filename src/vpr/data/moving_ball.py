@@ -83,4 +83,5 @@ class MovingBall:
         axis = np.arange(self.size, dtype=np.float32)
         dy, dx = ((axis - position[..., i, None]) ** 2 for i in range(2))
         disc = dy[..., :, None] + dx[..., None, :] <= (self.radius * self.size / 64) ** 2
-        return (disc[:, :, None] & COLOURS[colour][..., None, None]).astype(np.float32)
+        paint = COLOURS[colour][..., None, None]
+        return np.asarray(disc[:, :, None] & paint, dtype=np.float32)

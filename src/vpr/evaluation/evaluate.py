@@ -69,12 +69,12 @@ def _observe(model: VPR, batch: Batch, seed: int, watch: Callable[[int], None] |
         trace = model.observe(video)
         seen = [level.evidence for level in trace.levels]
         marks.append([np.stack([e.boundary, e.expected, e.unexpected]) for e in seen])
-        loss = model.loss(video, noise=model.noise(*video.shape[:2], generator))
+        loss = model.loss(video, noise=model.noise(len(video), video.shape[1], generator))
         terms.append(len(video) * torch.cat([loss.reconstruction[None], loss.kl]).numpy())
         if watch is not None:
             watch(start + len(video))
     whole = [np.concatenate(level, 1) for level in zip(*marks, strict=True)]
-    reconstruction, *kl = (sum(terms) / len(batch.frames)).tolist()
+    reconstruction, *kl = (np.sum(terms, 0) / len(batch.frames)).tolist()
     boundary, expected, unexpected = ([level[i] for level in whole] for i in range(3))
     return Observed(boundary, expected, unexpected, reconstruction, kl)
 

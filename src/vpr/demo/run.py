@@ -1,0 +1,132 @@
+"""Watch a few fresh sequences and keep all that there is to show of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from vpr.boundaries import Boundary, boundaries
+from vpr.data import Batch, Dataset, evaluation_rng
+from vpr.errors import VPRError
+from vpr.evaluation import Scores, score
+from vpr.events import Evidence
+from vpr.model import VPR, LevelTrace, Trace
+
+Curve = NDArray[np.float64]  # (T,)
+
+
+class Outcome(NamedTuple):
+    """Frames, in order: a detection counts as found at the very frame of a true change."""
+
+    found: tuple[int, ...]
+    missed: tuple[int, ...]
+    false: tuple[int, ...]
+
+
+class Detections(NamedTuple):
+    """What one level made of one sequence. NaN where the signal did not arrive."""
+
+    level: int  # 2 or higher
+    boundaries: tuple[Boundary, ...]  # after the first frame, which opens every level
+    kl_static: Curve  # D_st
+    kl_change: Curve  # D_ch
+    threshold: Curve  # γ · mean(D_st)
+    outcome: Outcome
+    scores: Scores
+
+
+class Clip(NamedTuple):
+    """One sequence: what was shown, what is true of it, what the model made of it."""
+
+    frames: NDArray[np.float32]  # (T, *frame)
+    reconstructions: NDArray[np.float32]  # (T, *frame)
+    factors: dict[str, NDArray[Any]]  # name → (T, ...), fastest first
+    true: NDArray[np.bool_]  # (T,) where the slowest factor just changed
+    levels: tuple[Detections, ...]  # level 2 first
+
+
+class Demo(NamedTuple):
+    dataset: str
+    factor: str  # the slowest, whose changes are the events to find
+    seed: int
+    clips: tuple[Clip, ...]
+    pooled: tuple[Scores, ...]  # level 2 first, over all clips
+
+
+@torch.no_grad()
+def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50, seed: int) -> Demo:
+    """Sequences that no training run has seen; detection uses the means of the states."""
+    _check(model, data, sequences, length)
+    batch = data.batch(sequences, length, evaluation_rng(seed))
+    trace = model.eval().observe(torch.from_numpy(batch.frames).to(model.usual))
+    painted = model.reconstruct(trace.c0).clamp(0, 1).float().cpu().numpy()
+    factor = list(batch.changes)[-1]
+    true = batch.changes[factor]
+    upper = trace.levels[1:]
+    return Demo(
+        dataset=data.name,
+        factor=factor,
+        seed=seed,
+        clips=tuple(_clip(batch, true, trace, painted, i) for i in range(sequences)),
+        pooled=tuple(score(level.evidence.boundary.cpu().numpy(), true) for level in upper),
+    )
+
+
+def _check(model: VPR, data: Dataset, sequences: int, length: int) -> None:
+    if sequences < 1 or length < 2:
+        raise VPRError(f"show 1 sequence or more of 2 frames or more, not {sequences}×{length}")
+    if tuple(data.frame) != model.config.frame:
+        raise VPRError(f"the model sees frames of {model.config.frame}, the data has {data.frame}")
+    if model.config.levels < 2:
+        raise VPRError("a model with one level detects no events: show one with 2 or more")
+
+
+def _clip(
+    batch: Batch,
+    true: NDArray[np.bool_],
+    trace: Trace,
+    painted: NDArray[np.float32],
+    i: int,
+) -> Clip:
+    detected = _boundaries(trace, i)
+    return Clip(
+        frames=batch.frames[i],
+        reconstructions=painted[i],
+        factors={name: values[i] for name, values in batch.factors.items()},
+        true=true[i],
+        levels=tuple(
+            _detections(n, level, [b for b in detected if b.level == n], true[i], i)
+            for n, level in enumerate(trace.levels[1:], start=2)
+        ),
+    )
+
+
+def _boundaries(trace: Trace, i: int) -> list[Boundary]:
+    """Of all levels of sequence i."""
+    found: list[Boundary] = []
+    for t in range(1, trace.c0.shape[1]):
+        now = [Evidence(*(v[:, t] for v in level.evidence)) for level in trace.levels]
+        found += boundaries(now, i, t)
+    return found
+
+
+def _detections(
+    n: int, level: LevelTrace, detected: list[Boundary], true: NDArray[np.bool_], i: int
+) -> Detections:
+    marks = np.zeros_like(true)
+    marks[[b.frame for b in detected]] = True
+    seen = level.evidence
+    st, ch, threshold = (
+        v[i].double().cpu().numpy() for v in (seen.kl_static, seen.kl_change, seen.threshold)
+    )
+    outcome = Outcome(_frames(marks & true), _frames(true & ~marks), _frames(marks & ~true))
+    return Detections(
+        n, tuple(detected), st, ch, threshold, outcome, score(marks[None], true[None])
+    )
+
+
+def _frames(marks: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(marks).tolist())

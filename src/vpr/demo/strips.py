@@ -1,0 +1,53 @@
+"""Filmstrips: all frames of a sequence side by side, as one PNG in the page."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from html import escape
+from io import BytesIO
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from vpr.demo.layout import CELL, FRAME
+
+
+def strip(frames: NDArray[np.float32], alt: str) -> str:
+    """Frames (T, *frame) as an <img>, one column of the film each."""
+    width, height = CELL * len(frames), _height(frames.shape[1:])
+    return (
+        f'<img class="strip" src="{_png(_paint(frames))}" alt="{escape(alt)}" '
+        f'width="{width}" height="{height}">'
+    )
+
+
+def _paint(frames: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """(H, T·W', 4): the margins between frames are clear, so that the page shows through."""
+    if frames.ndim == 2:  # vectors become columns of grey
+        frames = frames[:, None, :, None]
+    length, colours, height, width = frames.shape
+    # A margin is 1/32 of a frame on either side; small frames grow until that is whole pixels.
+    grow = FRAME // gcd(width, FRAME)
+    margin = width * grow // FRAME
+    pixels = np.round(frames.clip(0, 1) * 255).astype(np.uint8)
+    pixels = pixels.transpose(2, 0, 3, 1).repeat(grow, axis=2)
+    canvas = np.zeros((height, length, width * grow + 2 * margin, 4), np.uint8)
+    inner = canvas[:, :, margin:-margin]
+    inner[..., :3] = pixels if colours == 3 else pixels[..., :1]
+    inner[..., 3] = 255
+    return canvas.reshape(height, -1, 4)
+
+
+def _png(pixels: NDArray[np.uint8]) -> str:
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", optimize=True)
+    return "data:image/png;base64," + b64encode(file.getvalue()).decode()
+
+
+def _height(frame: tuple[int, ...]) -> int:
+    """As drawn; vectors, which have no height of their own, are at most two squares tall."""
+    if len(frame) == 1:
+        return FRAME * min(frame[0], 2)
+    return round(FRAME * frame[1] / frame[2])

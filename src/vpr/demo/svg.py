@@ -1,0 +1,33 @@
+"""As much SVG as the page needs."""
+
+from __future__ import annotations
+
+from html import escape
+
+
+def tag(name: str, content: str = "", **attributes: str | float) -> str:
+    """An element; `class_` is class and underscores are hyphens. `content` is markup already."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        for key, value in attributes.items()
+    )
+    return f"<{name}{written}>{content}</{name}>"
+
+
+def drawing(content: str, width: float, height: float, label: str) -> str:
+    """A picture with words for those who do not see it."""
+    return tag(
+        "svg",
+        content,
+        width=width,
+        height=height,
+        viewBox=f"0 0 {_value(width)} {_value(height)}",
+        role="img",
+        aria_label=label,
+    )
+
+
+def _value(value: str | float) -> str:
+    if isinstance(value, str):
+        return escape(value)
+    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,118 @@
+"""The run folder: whole or not there, and nobody else's."""
+
+import errno
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.conftest import tiny_run
+from vpr import VPR, VPRError
+from vpr.checkpoint import RunFolder, load_model, save_pretrained
+from vpr.training import train
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    train(tiny_run(steps=2), tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_saved_model_loads_and_gives_the_same(run: Path, tmp_path: Path) -> None:
+    model = VPR.from_pretrained(str(run))
+    model.save_pretrained(str(tmp_path / "copy"))
+    again = VPR.from_pretrained(str(tmp_path / "copy"))
+    video = torch.rand(2, 4, *model.config.frame)
+    with torch.no_grad():
+        assert torch.equal(model.observe(video).c0, again.observe(video).c0)
+
+
+def test_nothing_in_the_folder_is_pickled(run: Path) -> None:
+    kinds = {path.suffix for path in run.iterdir() if path.is_file()}
+    assert kinds == {".json", ".jsonl", ".safetensors"}
+    assert not list(run.glob("*.partial"))
+
+
+def test_other_config_in_the_same_folder_is_refused(run: Path) -> None:
+    before = {path: path.read_bytes() for path in run.iterdir() if path.is_file()}
+    with pytest.raises(VPRError, match="holds another run: seed is 0 there and 7 here"):
+        train(replace(tiny_run(steps=2), seed=7), run)
+    assert before == {path: path.read_bytes() for path in run.iterdir() if path.is_file()}
+
+
+def test_folder_with_other_things_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "holiday.jpg").write_bytes(b"x")
+    with pytest.raises(VPRError, match="not a run and not empty"):
+        train(tiny_run(steps=1), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "training.safetensors"])
+def test_truncated_and_altered_weights_are_refused(run: Path, file: str) -> None:
+    path = run / file
+    whole = path.read_bytes()
+
+    def load() -> None:
+        load_model(run) if file.startswith("model") else RunFolder(run).load()
+
+    for length in (0, 7, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(VPRError, match="truncated"):
+            load()
+    path.write_bytes(whole[:-5] + bytes([whole[-5] ^ 1]) + whole[-4:])
+    with pytest.raises(VPRError, match="altered"):
+        load()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"format": 2}, "upgrade vpr"),
+        ({"format": None}, "no format version"),
+        ({"model": {"levels": 3}}, "does not fit"),
+        ({"model": {"wings": 2}}, "unknown field 'wings'"),
+    ],
+)
+def test_configs_that_do_not_fit_are_refused(
+    run: Path, change: dict[str, object], words: str
+) -> None:
+    config = json.loads((run / "config.json").read_text())
+    for key, value in change.items():
+        config[key] = config[key] | value if isinstance(value, dict) else value
+    (run / "config.json").write_text(json.dumps(config))
+    with pytest.raises(VPRError, match=words):
+        load_model(run)
+
+
+def test_broken_config_is_one_clear_line(run: Path) -> None:
+    (run / "config.json").write_text('{"format": 1, "mod')
+    with pytest.raises(VPRError, match="not whole JSON"):
+        load_model(run)
+
+
+def test_unknown_model_says_what_there_is() -> None:
+    with pytest.raises(VPRError, match="no model 'nothing-like-it'"):
+        VPR.from_pretrained("nothing-like-it")
+
+
+def test_run_without_weights_says_train_first(tmp_path: Path) -> None:
+    RunFolder(tmp_path / "new").claim(tiny_run(steps=1))
+    with pytest.raises(VPRError, match="train it first"):
+        load_model(tmp_path / "new")
+
+
+def test_full_disk_leaves_the_last_checkpoint(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (run / "model.safetensors").read_bytes()
+    model = load_model(run)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(VPRError, match="no room left on the disk; nothing was overwritten"):
+        save_pretrained(model, run)
+    assert (run / "model.safetensors").read_bytes() == before
+    assert not list(run.glob("*.partial"))

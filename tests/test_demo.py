@@ -1,0 +1,197 @@
+"""`vpr demo`: the page stands alone, and its marks, table and JSON tell the same story."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from collections.abc import Callable
+from io import BytesIO
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from vpr.data import MovingBall, Synthetic
+from vpr.data.moving_ball import COLOURS
+from vpr.demo import Demo, as_json, page, run_demo, summary_rows
+from vpr.demo.curves import LogScale
+from vpr.demo.layout import CELL, FRAME
+from vpr.demo.marks import listed
+from vpr.demo.tips import WORDS, tips
+from vpr.errors import VPRError
+from vpr.evaluation import score
+from vpr.model import VPR
+
+BALL = MovingBall(size=16)
+Show = Callable[..., Demo]
+
+
+@pytest.fixture(scope="module")
+def show(tiny_model: Callable[..., VPR]) -> Show:
+    def build(levels: int = 2, sequences: int = 3, **fields: object) -> Demo:
+        data = Synthetic() if fields.get("frame") == (1,) else BALL
+        model = tiny_model(levels, **{"frame": BALL.frame, "dtype": torch.float32, **fields})
+        return run_demo(model, data, sequences=sequences, length=24, seed=1)
+
+    return build
+
+
+ALL = [
+    {},
+    {"levels": 3},
+    {"levels": 3, "rule": "always"},
+    {"levels": 3, "rule": "clockwork", "intervals": (1, 4, 8)},
+    {"levels": 3, "expected": False, "unexpected": False},
+    {"frame": (1,)},
+    {"sequences": 1, "dtype": torch.float64},
+]
+
+
+class TestRun:
+    def test_shows_what_observe_sees(self, tiny_model: Callable[..., VPR]) -> None:
+        model = tiny_model(3, frame=BALL.frame, dtype=torch.float32)
+        demo = run_demo(model, BALL, sequences=2, length=20, seed=3)
+        frames = torch.from_numpy(np.stack([clip.frames for clip in demo.clips]))
+        with torch.no_grad():
+            trace = model.observe(frames)
+        for i, clip in enumerate(demo.clips):
+            assert clip.reconstructions.shape == clip.frames.shape
+            for level, seen in zip(clip.levels, trace.levels[1:], strict=True):
+                marked = 1 + np.flatnonzero(seen.evidence.boundary[i, 1:])
+                assert [b.frame for b in level.boundaries] == marked.tolist()
+                assert all(b.level == level.level for b in level.boundaries)
+                np.testing.assert_array_equal(level.kl_static, seen.evidence.kl_static[i])
+
+    def test_same_seed_same_demo(self, show: Show) -> None:
+        assert page(show()) == page(show())
+
+    def test_something_is_detected(self, show: Show) -> None:
+        """So that the other tests test something."""
+        first, upper = show(levels=3).clips[0].levels
+        assert 0 < len(upper.boundaries) < len(first.boundaries) < 23
+
+    @pytest.mark.parametrize(
+        ("levels", "change", "says"),
+        [
+            (2, {"sequences": 0}, "1 sequence or more"),
+            (2, {"length": 1}, "2 frames or more"),
+            (1, {}, "one level detects no events"),
+            (2, {"data": Synthetic()}, "the data has"),
+        ],
+    )
+    def test_refuses(
+        self, tiny_model: Callable[..., VPR], levels: int, change: dict[str, object], says: str
+    ) -> None:
+        model = tiny_model(levels, frame=BALL.frame, dtype=torch.float32)
+        arguments = {"data": BALL, "sequences": 1, "length": 5, "seed": 0, **change}
+        with pytest.raises(VPRError, match=says):
+            run_demo(model, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("fields", ALL, ids=str)
+class TestPage:
+    def test_stands_alone(self, show: Show, fields: dict[str, object]) -> None:
+        html = page(show(**fields))
+        sources = re.findall(r'(?:src|href)="(.*?)"', html)
+        assert all(source.startswith("data:") for source in sources)
+        words = re.sub(r'"data:[^"]*"', "", html)
+        assert not re.search(r"https?:|@import", words)
+        assert not re.search(r"\b(nan|inf)\b", words), "a number without a value was written"
+        assert len(html.encode()) < 1_500_000
+
+    def test_one_film_a_sequence(self, show: Show, fields: dict[str, object]) -> None:
+        demo = show(**fields)
+        html, clips, levels = page(demo), len(demo.clips), len(demo.pooled)
+        assert html.count('class="clip"') == clips
+        assert html.count('class="strip"') == 2 * clips
+        assert html.count('class="numbers"') == levels
+        lanes = re.findall(r'aria-label="level (\d): changes found', html)
+        assert lanes == [str(n) for n in range(2, levels + 2)] * clips
+
+    def test_marks_are_counted_right(self, show: Show, fields: dict[str, object]) -> None:
+        demo = show(**fields)
+        films = page(demo).split('class="clip"', 1)[1]
+        total = [row for row in summary_rows(demo) if row.sequence is None]
+        assert films.count('class="true"') == sum(int(clip.true.sum()) for clip in demo.clips)
+        assert films.count('class="disc ') == 2 * sum(row.found for row in total)
+        assert films.count('class="cross ') == 2 * sum(row.false for row in total)
+        assert films.count('class="ring"') == sum(row.missed for row in total)
+        assert films.count('class="band ') == sum(row.detected for row in total)
+
+    def test_a_tip_for_each_frame(self, show: Show, fields: dict[str, object]) -> None:
+        demo = show(**fields)
+        scripts = re.findall(r'<script type="application/json">(.*?)</script>', page(demo))
+        assert [json.loads(text) for text in scripts] == [tips(demo, c) for c in demo.clips]
+        assert all(len(tips(demo, clip)) == 24 for clip in demo.clips)
+
+
+@pytest.mark.parametrize("fields", ALL, ids=str)
+class TestNumbers:
+    def test_rows_agree_with_scores(self, show: Show, fields: dict[str, object]) -> None:
+        demo = show(**fields)
+        rows = summary_rows(demo)
+        assert len(rows) == (len(demo.clips) + 1) * len(demo.pooled)
+        for row in rows:
+            clips = demo.clips if row.sequence is None else [demo.clips[row.sequence - 1]]
+            true = np.stack([clip.true for clip in clips])
+            detected = np.zeros_like(true)
+            for marks, clip in zip(detected, clips, strict=True):
+                marks[[b.frame for b in clip.levels[row.level - 2].boundaries]] = True
+            expected = score(detected, true)
+            assert row.f1 == expected.f1
+            assert row.found == round(expected.recall * row.changes)
+            assert row.detected == detected.sum() == row.found + row.false
+            assert row.changes == true.sum() == row.found + row.missed
+            assert row.detected == row.expected + row.unexpected + row.both + row.clock
+
+    def test_json(self, show: Show, fields: dict[str, object]) -> None:
+        demo = show(**fields)
+        data = json.loads(json.dumps(as_json(demo), allow_nan=False))
+        assert [level["f1"] for level in data["levels"]] == [s.f1 for s in demo.pooled]
+        for sequence, clip in zip(data["sequences"], demo.clips, strict=True):
+            assert sequence["changes"] == np.flatnonzero(clip.true).tolist()
+            for level in sequence["levels"]:
+                hits = [b["frame"] for b in level["boundaries"] if b["true"]]
+                assert sorted(hits + level["missed_frames"]) == sequence["changes"]
+
+
+class TestParts:
+    def test_strip_lines_up_with_the_columns(self, show: Show) -> None:
+        demo = show()
+        source = re.findall(r'src="data:image/png;base64,(.*?)"', page(demo))[0]
+        picture = np.asarray(Image.open(BytesIO(b64decode(source))))
+        cell = picture.shape[1] / 24
+        assert cell / CELL == 16 * 2 / FRAME  # small frames are doubled
+        third = picture[:, int(3 * cell) + 1 : int(4 * cell) - 1 : 2]
+        np.testing.assert_array_equal(
+            third[..., :3] / 255, demo.clips[0].frames[3].transpose(1, 2, 0)
+        )
+        assert (third[..., 3] == 255).all()
+        assert (picture[:, int(3 * cell), 3] == 0).all()
+
+    def test_colours_have_their_names(self) -> None:
+        rgb = {"red": 4, "green": 2, "cyan": 3, "magenta": 5, "yellow": 6, "blue": 1}
+        names = WORDS["moving-ball", "colour"]
+        assert [rgb[name] for name in names] == (COLOURS @ [4, 2, 1]).tolist()
+
+    def test_tip_tells_the_change(self, show: Show) -> None:
+        demo = show()
+        clip = demo.clips[0]
+        t = int(np.flatnonzero(clip.true)[0])
+        names = WORDS["moving-ball", "colour"]
+        before, after = (names[int(clip.factors["colour"][k])] for k in (t - 1, t))
+        assert f"{before} → {after}" in tips(demo, clip)[t]
+
+    def test_listed(self) -> None:
+        assert listed([]) == "no frame"
+        assert listed([3, 4, 5, 9]) == "frames 3–5, 9"
+
+    @pytest.mark.parametrize(("low", "high"), [(-5.0, 3.0), (-0.3, 0.4), (0.35, 0.85)])
+    def test_scale(self, low: float, high: float) -> None:
+        scale = LogScale(low, high)
+        assert scale.y(10**low) > scale.y(10**high)
+        assert scale.y(0.0) == scale.y(10**low)
+        assert scale.ticks()
+        assert all(low <= np.log10(tick) <= high for tick in scale.ticks())

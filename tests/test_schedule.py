@@ -1,0 +1,60 @@
+"""The weights of the loss over training."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vpr.schedule import Curve, Linear, Staged, between
+
+
+def test_linear_is_the_papers() -> None:
+    schedule = Linear()
+    assert schedule.weights(0, 2, None).kl == (0.0, 0.0)
+    assert schedule.weights(1500, 2, None).kl == (0.5, 0.5)
+    assert schedule.weights(9000, 3, None).kl == (1.0, 1.0, 1.0)
+    assert schedule.weights(0, 2, None).expected
+
+
+def test_staged_waits_for_the_curve() -> None:
+    schedule = Staged()
+    for step in (0, 100_000):
+        weights = schedule.weights(step, 3, settled=None)
+        assert weights.kl == (schedule.low,) * 3
+        assert not weights.expected
+
+
+def test_staged_raises_level_one_first_then_squeezes_then_eases() -> None:
+    schedule = Staged()
+    raised = schedule.level_one_steps
+    squeezed = raised + schedule.upper_steps
+    end = squeezed + schedule.squeeze_steps + schedule.ease_steps
+    assert schedule.weights(1000 + raised, 2, 1000).kl == (1.0, schedule.low)
+    assert not schedule.weights(999 + squeezed, 2, 1000).expected
+    assert schedule.weights(1000 + squeezed, 2, 1000).expected
+    assert schedule.weights(1000 + squeezed, 2, 1000).kl == (1.0, schedule.squeeze)
+    assert schedule.weights(1000 + end, 2, 1000).kl == (1.0, 1.0)
+
+
+@given(st.floats(-10, 110), st.floats(-5, 5), st.floats(-5, 5))
+def test_between_stays_between(step: float, low: float, high: float) -> None:
+    value = between(step, 0, 100, low, high)
+    assert min(low, high) - 1e-9 <= value <= max(low, high) + 1e-9
+
+
+def test_curve_settles_when_a_block_gains_too_little() -> None:
+    curve = Curve(window=2, tolerance=0.1)
+    for step, value in enumerate([100, 100, 50, 50, 40, 40, 38, 38, 1, 1]):
+        curve.push(step, value)
+    assert curve.settled == 8
+
+
+def test_curve_goes_on_from_its_state() -> None:
+    values = [100.0, 90.0, 50.0, 45.0, 44.0, 43.0, 43.0, 42.0]
+    whole, first, second = (Curve(window=3, tolerance=0.1) for _ in range(3))
+    for step, value in enumerate(values):
+        whole.push(step, value)
+    for step, value in enumerate(values[:4]):
+        first.push(step, value)
+    second.restore(first.state())
+    for step, value in enumerate(values[4:], start=4):
+        second.push(step, value)
+    assert second.state() == whole.state()

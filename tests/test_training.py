@@ -1,0 +1,133 @@
+"""Training learns, stops and goes on as if nothing had happened."""
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.conftest import tiny_run
+from vpr import VPRError
+from vpr.checkpoint import RunFolder
+from vpr.config import RunConfig, TrainingConfig
+from vpr.data import Synthetic
+from vpr.schedule import Linear
+from vpr.training import Progress, Session, learning_rate, train
+
+
+def _tensors(folder: Path) -> dict[str, torch.Tensor]:
+    return RunFolder(folder).load().tensors
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+@pytest.mark.parametrize("stops", [(1,), (4,), (2, 3, 6)])
+def test_stopped_and_resumed_equals_whole(
+    tmp_path: Path, levels: int, stops: tuple[int, ...]
+) -> None:
+    config = tiny_run(steps=7, levels=levels)
+    train(config, tmp_path / "whole")
+    for step in stops:
+        assert not train(config, tmp_path / "parts", until=step).finished
+    assert train(config, tmp_path / "parts").finished
+    whole, parts = _tensors(tmp_path / "whole"), _tensors(tmp_path / "parts")
+    assert whole.keys() == parts.keys()
+    assert all(torch.equal(whole[key], parts[key]) for key in whole)
+    files = [(tmp_path / name / "metrics.jsonl").read_text() for name in ("whole", "parts")]
+    assert files[0] == files[1]
+
+
+def test_killed_between_checkpoints_goes_on_from_the_last(tmp_path: Path) -> None:
+    config = tiny_run(steps=6)
+    train(config, tmp_path / "whole")
+
+    def die(progress: Progress) -> None:
+        if progress.step == 5:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        train(config, tmp_path / "killed", watch=die)
+    assert RunFolder(tmp_path / "killed").load().notes["step"] == 4
+    train(config, tmp_path / "killed")
+    whole, killed = _tensors(tmp_path / "whole"), _tensors(tmp_path / "killed")
+    assert all(torch.equal(whole[key], killed[key]) for key in whole)
+
+
+def test_finished_run_is_left_alone(tmp_path: Path) -> None:
+    config = tiny_run(steps=2)
+    train(config, tmp_path)
+    steps: list[Progress] = []
+    assert train(config, tmp_path, watch=steps.append).finished
+    assert steps == []
+
+
+def test_ctrl_c_saves_and_stops(tmp_path: Path) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.step == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    outcome = train(tiny_run(steps=9), tmp_path, watch=interrupt)
+    assert outcome.step == 3
+    assert not outcome.finished
+    assert RunFolder(tmp_path).load().notes["step"] == 3
+
+
+def test_non_finite_loss_stops_with_the_last_checkpoint_intact(tmp_path: Path) -> None:
+    config = tiny_run(steps=9)
+    train(config, tmp_path, until=4)
+    before = _tensors(tmp_path)
+    with pytest.raises(VPRError, match=r"loss is nan at step 5.*checkpoint is intact"):
+        _train_on_nan(config, tmp_path)
+    after = _tensors(tmp_path)
+    assert all(torch.equal(before[key], after[key]) for key in before)
+
+
+def _train_on_nan(config: RunConfig, folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        batch = Session.batch
+        patch.setattr(Session, "batch", lambda self: batch(self) * (torch.nan if self.step else 1))
+        train(config, folder)
+
+
+def test_metrics_tell_every_level(tmp_path: Path) -> None:
+    train(tiny_run(steps=2, levels=3), tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [1, 2]
+    assert all(len(line["kl"]) == len(line["update_rate"]) == 3 for line in lines)
+    assert list((tmp_path / "tensorboard").iterdir())
+
+
+def test_reconstruction_of_plain_vectors_is_learned(tmp_path: Path) -> None:
+    config = tiny_run(steps=150)
+    config = replace(
+        config,
+        data=Synthetic(),
+        model=replace(config.model, frame=(1,), likelihood="gaussian"),
+        schedule=Linear(100_000),
+    )
+    errors: list[float] = []
+    train(config, tmp_path, watch=lambda progress: errors.append(progress.reconstruction))
+    assert sum(errors[-20:]) < 0.3 * sum(errors[:20])
+
+
+def test_kl_balancing_changes_only_the_weights_of_the_levels(tmp_path: Path) -> None:
+    config = tiny_run(steps=1)
+    session = Session(config)
+    video = session.batch()
+    noise = session.model.noise(*video.shape[:2], session.noise)
+    weights = Linear().weights(1500, 2, None)
+    plain = session.model.loss(video, noise=noise, weights=weights)
+    balanced = session.model.loss(video, noise=noise, weights=weights, kl_balancing=True)
+    share = plain.kl / plain.kl.mean()
+    expected = plain.reconstruction + 0.5 * (share * plain.kl).sum()
+    assert torch.allclose(balanced.total, expected)
+    assert torch.equal(balanced.kl, plain.kl)
+
+
+def test_learning_rate_is_the_papers_cosine() -> None:
+    paper = TrainingConfig()
+    assert learning_rate(0, paper) == pytest.approx(5e-4)
+    assert learning_rate(7500, paper) == pytest.approx((5e-4 + 5e-5) / 2)
+    assert learning_rate(15_000, paper) == learning_rate(99_999, paper) == pytest.approx(5e-5)
