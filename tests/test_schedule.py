@@ -40,16 +40,17 @@ def test_between_stays_between(step: float, low: float, high: float) -> None:
     assert min(low, high) - 1e-9 <= value <= max(low, high) + 1e-9
 
 
-def test_curve_settles_when_a_block_gains_too_little() -> None:
-    curve = Curve(window=2, tolerance=0.1)
-    for step, value in enumerate([100, 100, 50, 50, 40, 40, 38, 38, 1, 1]):
+def test_curve_settles_after_blocks_without_progress() -> None:
+    curve = Curve(window=2, tolerance=0.1, patience=2)
+    plateau = [100, 100, 95, 95]  # one idle block, then progress again
+    for step, value in enumerate([*plateau, 50, 50, 48, 48, 46, 46, 1, 1]):
         curve.push(step, value)
-    assert curve.settled == 8
+    assert curve.settled == 10
 
 
 def test_curve_goes_on_from_its_state() -> None:
     values = [100.0, 90.0, 50.0, 45.0, 44.0, 43.0, 43.0, 42.0]
-    whole, first, second = (Curve(window=3, tolerance=0.1) for _ in range(3))
+    whole, first, second = (Curve(window=3, tolerance=0.1, patience=1) for _ in range(3))
     for step, value in enumerate(values):
         whole.push(step, value)
     for step, value in enumerate(values[:4]):

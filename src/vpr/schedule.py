@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from vpr.errors import VPRError
 from vpr.options import option
@@ -47,7 +46,8 @@ class Staged:
 
     low: float = option(2e-4, "β of all levels while the reconstruction settles.")
     settle_window: int = option(100, "Steps in a block of the reconstruction's curve.")
-    settle_tolerance: float = option(0.1, "It settled when a block gains less than this share.")
+    settle_tolerance: float = option(0.1, "A block makes progress when it gains this share.")
+    settle_patience: int = option(2, "It settled after so many blocks without progress.")
     level_one_steps: int = option(300, "Steps for level 1's β to reach 1.")
     upper_steps: int = option(500, "Steps for the β of the levels above to reach the squeeze.")
     squeeze: float = option(2.0, "Largest β of the levels above the first.")
@@ -56,8 +56,10 @@ class Staged:
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
 
     def __post_init__(self) -> None:
-        if self.settle_window < 1 or self.reconstruction <= 0:
-            raise VPRError("schedule needs settle_window ≥ 1 and reconstruction > 0")
+        if min(self.settle_window, self.settle_patience) < 1 or self.reconstruction <= 0:
+            raise VPRError(
+                "schedule needs settle_window ≥ 1, settle_patience ≥ 1 and reconstruction > 0"
+            )
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = -1 if settled is None else step - settled
@@ -81,14 +83,16 @@ def between(step: float, start: float, end: float, low: float, high: float) -> f
 class Curve:
     """Watches the reconstruction and tells when it has settled.
 
-    Means over blocks of `window` steps are compared; it has settled when a block is less than
-    `tolerance` better than the one before. Labels play no part.
+    Means over blocks of `window` steps are compared with the best one before; it has settled
+    when `patience` blocks in a row were less than `tolerance` better. A plateau on the way, such
+    as balls that are still grey, is shorter than that. Labels play no part.
     """
 
-    def __init__(self, window: int, tolerance: float) -> None:
-        self.window, self.tolerance = window, tolerance
+    def __init__(self, window: int, tolerance: float, patience: int) -> None:
+        self.window, self.tolerance, self.patience = window, tolerance, patience
         self.total, self.count = 0.0, 0
-        self.previous = math.inf
+        self.best: float | None = None
+        self.idle = 0  # blocks in a row without progress
         self.settled: int | None = None
 
     def push(self, step: int, reconstruction: float) -> None:
@@ -96,25 +100,24 @@ class Curve:
             return
         self.total += reconstruction
         self.count += 1
-        if self.count < self.window:
-            return
+        if self.count == self.window:
+            self._close_block(step)
+
+    def _close_block(self, step: int) -> None:
         mean = self.total / self.count
-        if mean > (1 - self.tolerance) * self.previous:
+        self.total, self.count = 0.0, 0
+        if self.best is None or mean < (1 - self.tolerance) * self.best:
+            self.best, self.idle = mean, 0
+            return
+        self.idle += 1
+        if self.idle == self.patience:
             self.settled = step + 1
-        self.previous, self.total, self.count = mean, 0.0, 0
 
-    def state(self) -> dict[str, float | int | None]:
-        """For the checkpoint; infinity, which JSON lacks, becomes None."""
-        previous = None if math.isinf(self.previous) else self.previous
-        return {
-            "total": self.total,
-            "count": self.count,
-            "previous": previous,
-            "settled": self.settled,
-        }
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        kept = ("total", "count", "best", "idle", "settled")
+        return {name: getattr(self, name) for name in kept}
 
-    def restore(self, state: dict[str, float | int | None]) -> None:
-        self.total = float(state["total"] or 0.0)
-        self.count = int(state["count"] or 0)
-        self.previous = math.inf if state["previous"] is None else float(state["previous"])
-        self.settled = None if state["settled"] is None else int(state["settled"])
+    def restore(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)

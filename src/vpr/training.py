@@ -213,9 +213,8 @@ def _progress(session: Session, loss: Loss) -> Progress:
 
 
 def _curve(config: RunConfig) -> Curve:
-    if isinstance(config.schedule, Staged):
-        return Curve(config.schedule.settle_window, config.schedule.settle_tolerance)
-    return Curve(config.training.steps, 0.0)
+    schedule = config.schedule if isinstance(config.schedule, Staged) else Staged()
+    return Curve(schedule.settle_window, schedule.settle_tolerance, schedule.settle_patience)
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vpr.cli.main import Command
 from vpr.cli.show import print_json, print_table
+
+if TYPE_CHECKING:
+    from vpr.demo.table import Row
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -20,7 +24,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from vpr.checkpoint import load_model, trained_on
-    from vpr.demo import as_json, page, run_demo, summary_columns, summary_rows
+    from vpr.demo import as_json, page, run_demo, summary_rows
     from vpr.files import write_text
 
     model = load_model(arguments.model)
@@ -35,9 +39,29 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(as_json(demo) | {"page": str(arguments.out)})
     else:
-        print_table("What the model detected", summary_columns(demo), summary_rows(demo))
+        title = f"Changes of {demo.factor} that the model detected"
+        print_table(title, list(COLUMNS), [_cells(row) for row in summary_rows(demo)])
         print(f"Open {arguments.out} to see it.")
     return 0
+
+
+COLUMNS = {
+    "sequence": "sequence",
+    "level": "level",
+    "true": "changes",
+    "found": "found",
+    "missed": "missed",
+    "false": "false",
+    "CE": "expected",
+    "CU": "unexpected",
+    "both": "both",
+    "F1": "f1",
+}
+
+
+def _cells(row: Row) -> list[object]:
+    cells = row._asdict() | {"sequence": row.sequence or "all"}
+    return [cells[field] for field in COLUMNS.values()]
 
 
 COMMAND = Command("See the shipped model find events in fresh sequences.", declare, run)

@@ -60,8 +60,12 @@ def _print(result: dict[str, Any]) -> None:
             if isinstance(score, dict):
                 blind = [result["controls"][level][k][factor]["f1"] for k in ("periodic", "random")]
                 rows.append([level, factor, *score.values(), *blind])
-    columns = ["level", "changes of", "precision", "recall", "F1", "FPR"]
-    print_table("Boundaries, exact frame", [*columns, "F1 periodic", "F1 random"], rows)
+    columns = ["level", "factor", "precision", "recall", "F1", "FPR"]
+    print_table(
+        "Boundaries at the exact frame of a change, beside the F1 of two blind controls",
+        [*columns, "periodic", "random"],
+        rows,
+    )
     print_table(
         f"ELBO {result['elbo']:.1f} nats a frame",
         ["level", "update rate", "expected", "unexpected", "both", "KL"],

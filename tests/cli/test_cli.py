@@ -1,0 +1,135 @@
+"""The command as a user meets it: what it prints, where, and with which exit code."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vpr.checkpoint import shipped_models
+from vpr.cli import main
+
+TINY = [
+    *("--data.size", "16", "--model.frame", "3,16,16", "--model.width", "12"),
+    *("--model.state-size", "3", "--model.channels", "4", "--training.batch-size", "3"),
+    *("--training.length", "4", "--training.log-every", "1"),
+]
+
+
+def vpr(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    try:
+        code = main([str(word) for word in words])
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def tiny_training(out: Path, *more: str, steps: int = 3) -> list[str]:
+    words = ["train", "cpu/moving-ball", "--out", str(out), *TINY]
+    return [*words, "--training.steps", str(steps), "--json", *more]
+
+
+def test_train_evaluate_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    code, out, _ = vpr(capsys, *tiny_training(run))
+    assert code == 0
+    assert json.loads(out)["finished"]
+    code, out, _ = vpr(capsys, "evaluate", run, "--sequences", 3, "--length", 8, "--json")
+    assert code == 0
+    assert set(json.loads(out)["levels"]["2"]["colour"]) == {"precision", "recall", "f1", "fpr"}
+    code, out, _ = vpr(capsys, "evaluate", run, "--sequences", 3, "--length", 8)
+    assert code == 0
+    assert "colour" in out
+    page = tmp_path / "page.html"
+    code, out, _ = vpr(capsys, "demo", "--model", run, "--length", 9, "--out", page)
+    assert code == 0
+    assert page.read_text().startswith("<!doctype html>")
+
+
+def test_stopped_training_says_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [word for word in tiny_training(tmp_path / "run") if word != "--json"]
+    code, _, err = vpr(capsys, *words, "--until", 2)
+    assert code == 0
+    assert "Stopped at step 2; the same command goes on from there." in err
+    code, _, err = vpr(capsys, *words)
+    assert "Done" in err
+
+
+def test_flags_reach_the_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--seed", "5", "--no-model.expected", "--model.gamma", "1.3"]
+    flags += ["--schedule.squeeze", "1.5"]
+    assert vpr(capsys, *tiny_training(tmp_path / "run", *flags, steps=1))[0] == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["seed"] == 5
+    assert config["model"]["expected"] is False
+    assert config["model"]["gamma"] == 1.3
+    assert config["schedule"]["squeeze"] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("", "COMMAND"),
+        ("dance", "invalid choice: 'dance'"),
+        ("train", "PRESET"),
+        ("train cpu/cats --out {tmp}/x", "no preset 'cpu/cats': choose one of"),
+        ("train cpu/moving-ball --wings 2 --out {tmp}/x", "--wings"),
+        ("train cpu/moving-ball --model.levels two --out {tmp}/x", "invalid int value: 'two'"),
+        ("train cpu/moving-ball --model.levels 0 --out {tmp}/x", "levels must be 1 or more, got 0"),
+        ("train cpu/moving-ball --model.frame 3,x --out {tmp}/x", "--model.frame"),
+        ("train cpu/moving-ball --training.length 1 --out {tmp}/x", "length must be 2 or more"),
+        ("train cpu/moving-ball --out {tmp}/file", "not a run and not empty"),
+        ("train cpu/moving-ball --out /proc/nowhere/x", "cannot write"),
+        ("evaluate {tmp}/nothing", "no model"),
+        ("evaluate {tmp}/file", "no model"),
+        ("demo --model nothing-like-it", "no model 'nothing-like-it'"),
+        ("data cats", "no dataset 'cats'"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(
+    words: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    code, out, err = vpr(capsys, *words.format(tmp=tmp_path).split())
+    assert code == 2
+    assert out == ""
+    assert len(err.strip().splitlines()) == 1
+    assert says in err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_debug_shows_the_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, err = vpr(capsys, "--debug", "evaluate", "nothing-like-it")
+    assert "Traceback" in err
+
+
+def test_data_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = vpr(capsys, "data", "moving-ball", "--out", tmp_path, "--json")
+    assert code == 0
+    assert 0.1 < json.loads(out)["change_rates"]["colour"] < 0.35
+    assert (tmp_path / "moving-ball.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "moving-ball.gif").read_bytes().startswith(b"GIF8")
+
+
+def test_the_command_is_installed_and_starts_fast_enough_to_show_help() -> None:
+    words = [sys.executable, "-m", "vpr", "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert "demo" in done.stdout
+    assert "Find the events in a video" in done.stdout
+
+
+def test_every_flag_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = vpr(capsys, "train", "cpu/moving-ball", "--help")
+    assert code == 0
+    for flag in ("--model.levels", "--training.steps", "--schedule.low", "--data.speed", "--seed"):
+        assert flag in out
+
+
+def test_shipped_models_are_listed() -> None:
+    assert "moving-ball" in shipped_models()
