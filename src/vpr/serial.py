@@ -33,11 +33,11 @@ def from_dict(cls: type[Config], data: Any, where: str) -> Config:
     return cls(**{k: _typed(hints[k], v, f"{where}.{k}") for k, v in values.items()})
 
 
-def union_classes(hint: Any) -> tuple[type, ...]:
-    """The classes of a union of dataclasses; nothing for any other type."""
+def named_classes(hint: Any) -> dict[str, type]:
+    """The classes of a union of dataclasses, by name; nothing for any other type."""
     if get_origin(hint) in (Union, types.UnionType) and all(map(is_dataclass, get_args(hint))):
-        return get_args(hint)
-    return ()
+        return {cls.name: cls for cls in get_args(hint)}
+    return {}
 
 
 def _plain(value: Any) -> Any:
@@ -48,8 +48,8 @@ def _plain(value: Any) -> Any:
 
 def _typed(hint: Any, value: Any, where: str) -> Any:
     """`value` as the type that the field's annotation asks for."""
-    if union_classes(hint):
-        return from_dict(_named_class(union_classes(hint), value, where), value, where)
+    if classes := named_classes(hint):
+        return from_dict(_named_class(classes, value, where), value, where)
     if is_dataclass(hint):
         return from_dict(hint, value, where)  # type: ignore[arg-type]
     if get_origin(hint) is tuple and isinstance(value, list):
@@ -63,9 +63,8 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     raise VPRError(f"{where} cannot be {value!r}")
 
 
-def _named_class(classes: tuple[type, ...], value: Any, where: str) -> type:
-    names = {cls.name: cls for cls in classes}  # type: ignore[attr-defined]
+def _named_class(classes: dict[str, type], value: Any, where: str) -> type:
     name = value.get(KIND) if isinstance(value, dict) else None
-    if name not in names:
-        raise VPRError(f"{where}.{KIND} must be one of {', '.join(names)}, got {name!r}")
-    return names[name]
+    if name not in classes:
+        raise VPRError(f"{where}.{KIND} must be one of {', '.join(classes)}, got {name!r}")
+    return classes[name]

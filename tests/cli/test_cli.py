@@ -71,6 +71,18 @@ def test_flags_reach_the_config(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert config["schedule"]["squeeze"] == 1.5
 
 
+def test_another_kind_of_schedule_and_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["train", "cpu/moving-ball", "--out", str(tmp_path / "run"), "--training.steps", "1"]
+    words += ["--schedule", "linear", "--schedule.kl-steps", "9", "--data", "synthetic"]
+    words += ["--data.period=5", "--model.frame", "1", "--model.width", "12"]
+    assert vpr(capsys, *words)[0] == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["schedule"] == {"name": "linear", "kl_steps": 9}
+    assert config["data"]["period"] == 5
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from vpr.serial import named_classes
 
 Config = TypeVar("Config")
 
 
-def add_config_flags(parser: argparse.ArgumentParser, config: Any, prefix: str = "") -> None:
-    """One flag for each field of `config`, nested ones as `--model.levels`."""
+def add_config_flags(
+    parser: argparse.ArgumentParser, config: Any, words: Sequence[str], prefix: str = ""
+) -> None:
+    """One flag for each field of `config`, nested ones as `--model.levels`.
+
+    A field that can be one of several classes has a flag of its own, `--schedule linear`; the
+    words of the command line tell which class's flags to add.
+    """
     group = parser.add_argument_group(prefix.rstrip(".") or "run", _first_line(config))
     hints = get_type_hints(type(config))
     for field in fields(config):
-        value = getattr(config, field.name)
+        name, value = f"{prefix}{field.name}", getattr(config, field.name)
+        kinds = named_classes(hints[field.name])
+        if kinds:
+            group.add_argument(f"--{name}", choices=kinds, default=argparse.SUPPRESS, help="Kind.")
+            value = _chosen(value, kinds, _value_of(f"--{name}", words))
         if is_dataclass(value):
-            add_config_flags(parser, value, f"{prefix}{field.name}.")
-        elif field.metadata.get("flag", True):
+            add_config_flags(parser, value, words, f"{name}.")
+        else:
             group.add_argument(
-                f"--{prefix}{field.name}".replace("_", "-"),
-                dest=f"{prefix}{field.name}",
+                f"--{name}".replace("_", "-"),
+                dest=name,
                 default=argparse.SUPPRESS,
                 help=f"{field.metadata['help']} [{_shown(value)}]".replace("%", "%%"),
                 **_kind(hints[field.name]),
@@ -30,13 +43,32 @@ def add_config_flags(parser: argparse.ArgumentParser, config: Any, prefix: str =
 def apply_flags(config: Config, given: dict[str, Any], prefix: str = "") -> Config:
     """`config` with the fields that flags named."""
     changes: dict[str, Any] = {}
+    hints = get_type_hints(type(config))
     for field in fields(config):  # type: ignore[arg-type]
         name, value = f"{prefix}{field.name}", getattr(config, field.name)
+        kinds = named_classes(hints[field.name])
+        if kinds:
+            value = _chosen(value, kinds, given.get(name))
         if is_dataclass(value):
             changes[field.name] = apply_flags(value, given, f"{name}.")
         elif name in given:
             changes[field.name] = given[name]
     return replace(config, **changes)  # type: ignore[type-var]
+
+
+def _chosen(value: Any, kinds: dict[str, type], name: str | None) -> Any:
+    """`value`, or the defaults of another kind if that was asked for."""
+    return kinds[name]() if name in kinds and name != value.name else value
+
+
+def _value_of(flag: str, words: Sequence[str]) -> str | None:
+    """What follows `flag`, before argparse has read anything."""
+    for number, word in enumerate(words):
+        if word == flag and number + 1 < len(words):
+            return words[number + 1]
+        if word.startswith(f"{flag}="):
+            return word.removeprefix(f"{flag}=")
+    return None
 
 
 def _kind(hint: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """A bar that `advance(done, note)` moves; shows the time left."""
+    """A bar that `advance(done, note)` moves and that appears with its first move."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
@@ -40,6 +40,14 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=messages) as progress:
-        task = progress.add_task(what, total=total, note="")
-        yield lambda done, note: progress.update(task, completed=done, note=note)
+    progress = Progress(*columns, console=messages)
+    task = progress.add_task(what, total=total, note="")
+
+    def advance(done: int, note: str) -> None:
+        progress.start()
+        progress.update(task, completed=done, note=note)
+
+    try:
+        yield advance
+    finally:
+        progress.stop()

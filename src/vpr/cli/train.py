@@ -24,8 +24,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument("--threads", type=int, default=1, help="CPU threads. [1]")
     parser.add_argument("--accelerator", default="cpu", help="cpu, cuda, mps or auto. [cpu]")
     parser.add_argument("--until", type=int, help="Stop, with a checkpoint, after this step.")
-    chosen = next((word for word in words if not word.startswith("-")), "")
-    add_config_flags(parser, PRESETS.get(chosen, RunConfig()))
+    chosen = next((PRESETS[word] for word in words if word in PRESETS), RunConfig())
+    add_config_flags(parser, chosen, words)
 
 
 class Watch:
