@@ -177,9 +177,10 @@ class TestSetOutput:
         net.set_output(pixels.level(self.MEAN))
         c0 = torch.randn(64, 12, generator=torch.Generator().manual_seed(1))
         shown = pixels.mean(painted(net, c0)).mean((0, 2, 3))
-        torch.testing.assert_close(shown, self.MEAN, rtol=0, atol=0.08)
-        last = net.transposed[-1] if isinstance(net, WorldModels) else net.paint
-        last.weight.zero_()
+        torch.testing.assert_close(shown, self.MEAN, rtol=0, atol=0.15)
+        quiet = [net.transposed[-1]] if isinstance(net, WorldModels) else [net.paint, net.shape]
+        for layer in quiet:
+            layer.weight.zero_()
         exact = self.MEAN[:, None, None].expand(64, 3, *size)
         torch.testing.assert_close(pixels.mean(painted(net, c0)), exact)
 

@@ -187,7 +187,7 @@ class TestOracle:
         assert_same_trace(trace, consult(model, video, noise, lambda b: always, window=1))
 
     def test_single_precision(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
-        model = tiny_model(3, seed=3, dtype=torch.float32)
+        model = tiny_model(3, seed=3, loud=1.0, dtype=torch.float32)
         video, noise = scenes(dtype=torch.float32), draw(model)
         records = consult(model, video, noise, lambda b: subjective())
         assert_same_trace(model.observe(video, noise=noise), records, tolerance=1e-5)

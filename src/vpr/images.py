@@ -97,9 +97,11 @@ class WorldModels(Codec):
 class Folded(Codec):
     """Patches folded into channels: every layer is one matrix product, several times cheaper.
 
-    The encoder adds the mean over all places to the last layer's input, and the decoder scales
-    and shifts its feature maps by the latent. Both make "what" independent of "where": without
-    them a colour has to be learned in every corner separately.
+    Three parts make "what" independent of "where"; without them a colour has to be learned in
+    every corner separately, and balls stay grey for a long time. The encoder's last layer also
+    sees the mean over all places. The decoder's feature maps are scaled and shifted by the
+    latent. And the output has a part shape(y)·tint(c⁰), an outline times a colour; the tint
+    starts near white, but with weights large enough to tell the encoder which colour is missing.
     """
 
     def __init__(self, frame: tuple[int, int, int], width: int, channels: int) -> None:
@@ -119,6 +121,9 @@ class Folded(Codec):
         self.widths = (ch * 4, ch * 2, ch * 2)
         self.modulate = dense(width, 2 * sum(self.widths), OUTPUT_GAIN)
         self.paint = dense(ch * 2, colours * 16, OUTPUT_GAIN)
+        self.shape = dense(ch * 2, 16, 0.3)
+        self.tint = dense(width, colours, 0.5)
+        nn.init.ones_(self.tint.bias)
 
     def to_layout(self, frames: Tensor) -> Tensor:
         return _fold(frames.movedim(1, -1), 4)
@@ -140,7 +145,8 @@ class Folded(Codec):
         y = _modulated(y, gains[0])
         for layer, gain in zip(self.up, gains[1:], strict=True):
             y = _modulated(_unfolded(layer(y), 2), gain)
-        return self.paint(y)  # type: ignore[no-any-return]
+        outline = self.shape(y).unsqueeze(-1) * self.tint(c0)[:, None, None, None]
+        return self.paint(y) + outline.flatten(-2)  # type: ignore[no-any-return]
 
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:

@@ -1,0 +1,63 @@
+"""A stream is the model, one frame at a time."""
+
+import pytest
+import torch
+
+from tests.conftest import tiny_run
+from vpr import VPR, Stream, VPRError
+from vpr.boundaries import boundaries
+from vpr.data import MovingBall, evaluation_rng
+
+
+@pytest.fixture(scope="module")
+def model() -> VPR:
+    torch.manual_seed(0)
+    model = VPR(tiny_run(1, levels=3).model)
+    model.usual.fill_(1e-3)
+    return model
+
+
+@pytest.fixture(scope="module")
+def video() -> torch.Tensor:
+    return torch.from_numpy(MovingBall(size=16).batch(1, 40, evaluation_rng(0)).frames[0])
+
+
+def test_stream_equals_batch(model: VPR, video: torch.Tensor) -> None:
+    stream = Stream(model)
+    live = [event for frame in video for event in stream.push(frame)]
+    with torch.no_grad():
+        trace = model.observe(video[None])
+    batch = []
+    for t in range(1, len(video)):
+        seen = [type(lv.evidence)(*(v[:, t] for v in lv.evidence)) for lv in trace.levels]
+        batch += list(boundaries(seen, 0, t))
+    assert [event[:3] for event in live] == [event[:3] for event in batch]
+    assert any(event.level == 3 for event in live)
+    for one, other in zip(live, batch, strict=True):
+        assert one[3:] == pytest.approx(other[3:], rel=1e-3, nan_ok=True)
+
+
+def test_a_kept_state_goes_on(model: VPR, video: torch.Tensor) -> None:
+    whole, first = Stream(model), Stream(model)
+    events = [event for frame in video for event in whole.push(frame)]
+    early = [event for frame in video[:15] for event in first.push(frame)]
+    second = Stream(model, first.state)
+    late = [event for frame in video[15:] for event in second.push(frame)]
+    assert early + late == events
+
+
+def test_bad_frames_are_refused_and_leave_the_stream_as_it_was(
+    model: VPR, video: torch.Tensor
+) -> None:
+    stream = Stream(model)
+    stream.push(video[0])
+    before = stream.state
+    for bad in (video[1] * 255, video[1] * torch.nan, video[1][:1], video[1].byte()):
+        with pytest.raises(VPRError):
+            stream.push(bad)
+    assert stream.state is before
+
+
+def test_a_state_of_several_sequences_is_refused(model: VPR) -> None:
+    with pytest.raises(VPRError, match="follows one video"):
+        Stream(model, model.initial(2))
