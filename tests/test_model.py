@@ -187,10 +187,11 @@ class TestOracle:
         assert_same_trace(trace, consult(model, video, noise, lambda b: always, window=1))
 
     def test_single_precision(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
+        """To 1e-4: the KL of two beliefs that are nearly the same loses digits."""
         model = tiny_model(3, seed=3, loud=1.0, dtype=torch.float32)
         video, noise = scenes(dtype=torch.float32), draw(model)
         records = consult(model, video, noise, lambda b: subjective())
-        assert_same_trace(model.observe(video, noise=noise), records, tolerance=1e-5)
+        assert_same_trace(model.observe(video, noise=noise), records, tolerance=1e-4)
 
     def test_means_without_noise(self, tiny_model: Factory, scenes: Factory) -> None:
         model, video = tiny_model(3, seed=3), scenes()

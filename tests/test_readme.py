@@ -1,0 +1,58 @@
+"""Every command and every piece of Python in the README runs."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from vpr.cli import main
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
+PYTHON = [text for kind, text in BLOCKS if kind == "python"]
+LINES = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
+COMMANDS = [shlex.split(line, comments=True)[1:] for line in LINES if line.startswith("vpr ")]
+
+# What makes a command of minutes one of seconds; it runs the same code.
+SHORT = {
+    "train": ["--training.steps", "2", "--training.batch-size", "2"],
+    "evaluate": ["--sequences", "2", "--length", "6"],
+    "demo": ["--length", "6"],
+    "data": [],
+}
+
+
+def test_there_is_something_to_run() -> None:
+    assert len(PYTHON) >= 2
+    assert {words[0] for words in COMMANDS} == set(SHORT)
+
+
+def test_commands_run_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in COMMANDS:
+        assert main([*words, *SHORT[words[0]]]) == 0, words
+    assert (tmp_path / "demo.html").exists()
+    assert (tmp_path / "moving-ball.gif").exists()
+
+
+@pytest.mark.parametrize("text", PYTHON)
+def test_python_runs(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(text, "README.md", "exec"), {})
+
+
+def test_other_lines_are_make_targets_that_exist() -> None:
+    others = [line for line in LINES if not line.startswith("vpr ")]
+    assert set(others) == {"make demo", ". .venv/bin/activate", "make test"}
+    for target in ("demo", "test"):
+        words = ["make", "--dry-run", "--always-make", target]
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+        assert "-m venv .venv" in done.stdout
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
