@@ -8,13 +8,21 @@ from typing import Any
 import pytest
 import torch
 
-from vpr.checks import check_frame, check_values, check_video
+from vpr.checks import check_frames, check_values
 from vpr.config import ModelConfig
 from vpr.errors import VPRError
 
 IMAGE = ModelConfig(frame=(1, 16, 16))
 VECTOR = ModelConfig(frame=(5,), likelihood="gaussian")
 BITS = ModelConfig(frame=(5,))
+
+
+def check_video(video: Any, config: ModelConfig) -> None:
+    check_frames(video, ("batch", "time"), config, torch.float32)
+
+
+def check_frame(frame: Any, config: ModelConfig) -> None:
+    check_frames(frame, ("batch",), config, torch.float32)
 
 
 class TestShapes:
@@ -53,6 +61,16 @@ class TestShapes:
 def test_wrong_type(dtype: torch.dtype) -> None:
     with pytest.raises(VPRError, match=r"frames must be floats.*use \.float\(\) / 255"):
         check_video(torch.zeros(2, 3, 1, 16, 16, dtype=dtype), IMAGE)
+
+
+def test_other_precision() -> None:
+    with pytest.raises(VPRError, match=r"computes in torch.float32, the frames are torch.float64"):
+        check_video(torch.zeros(2, 3, 1, 16, 16, dtype=torch.float64), IMAGE)
+
+
+def test_not_a_tensor() -> None:
+    with pytest.raises(VPRError, match=r"expected a torch.Tensor, got list"):
+        check_video([[1.0]], IMAGE)
 
 
 class TestValues:

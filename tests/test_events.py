@@ -147,3 +147,18 @@ class TestMakeRule:
     def test_clockwork_needs_a_number_for_each_level(self) -> None:
         with pytest.raises(VPRError, match="3 numbers, one a level"):
             ModelConfig(levels=3, rule="clockwork", intervals=(1, 4))
+
+
+class TestPower:
+    def test_one_is_the_plain_mean(self) -> None:
+        window = Window(torch.tensor([[1.0, 4.0, 0.0]]), torch.tensor([2]))
+        assert window.mean().tolist() == [2.5]
+
+    def test_half_averages_the_roots(self) -> None:
+        """One huge jump weighs less: √ of 1, 1 and 100 is 1, 1 and 10, whose mean is 4."""
+        window = Window(torch.tensor([[1.0, 1.0, 100.0]]), torch.tensor([3]))
+        torch.testing.assert_close(window.mean(0.5), torch.tensor([16.0]))
+
+    def test_must_be_positive(self) -> None:
+        with pytest.raises(VPRError, match="power must be positive"):
+            Subjective(power=0)

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.oracle import Decide, Record, algorithm_1, fixed, negative_elbo, subjective
+from vpr.errors import VPRError
 from vpr.events import Decision, Window
-from vpr.model import VPR, LevelTrace, State, Trace
+from vpr.model import VPR
 from vpr.schedule import Weights
+from vpr.trace import LevelTrace, State, Trace
 from vpr.tree import tree_map, tree_where
 
 Factory = Callable[..., Any]
@@ -548,3 +550,26 @@ def assert_untouched(old: State, new: State, n: int, blocked: Tensor) -> None:
         return a
 
     tree_map(check, old.blocks[n], new.blocks[n])
+
+
+class TestBadInput:
+    def test_nan_and_range(self, tiny_model: Factory, scenes: Factory) -> None:
+        model, video = tiny_model(2), scenes()
+        for call in (model.observe, model.loss):
+            with pytest.raises(VPRError, match="NaN"):
+                call(video * torch.nan)
+            with pytest.raises(VPRError, match="divide 8-bit by 255"):
+                call(video * 255)
+
+    def test_state_and_noise_of_another_shape(self, tiny_model: Factory, scenes: Factory) -> None:
+        model, video = tiny_model(2), scenes()
+        with pytest.raises(VPRError, match="the state follows 7 sequences"):
+            model.observe(video, model.initial(7))
+        with pytest.raises(VPRError, match="noise must have shape"):
+            model.observe(video, noise=model.noise(1, video.shape[1]))
+
+    def test_one_frame_is_enough_to_observe(self, tiny_model: Factory, scenes: Factory) -> None:
+        """A sequence of length 1 has a state and no events."""
+        trace = tiny_model(3).observe(scenes(length=1))
+        assert all(level.evidence.boundary.all() for level in trace.levels)
+        assert all(level.evidence.kl_static.isnan().all() for level in trace.levels)

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from vpr.config import ModelConfig
 from vpr.errors import VPRError
 
 
-def check_video(video: Tensor, config: ModelConfig) -> None:
-    """(B, T, *frame) of floats."""
-    _check_shape(video, ("batch", "time"), config)
-
-
-def check_frame(frame: Tensor, config: ModelConfig) -> None:
-    """(B, *frame) of floats."""
-    _check_shape(frame, ("batch",), config)
+def check_frames(
+    frames: Tensor, leading: tuple[str, ...], config: ModelConfig, dtype: torch.dtype
+) -> None:
+    """(*leading, *frame) of the model's floats."""
+    if not isinstance(frames, Tensor):
+        raise VPRError(f"expected a torch.Tensor, got {type(frames).__name__}: use torch.as_tensor")
+    want = ", ".join([*leading, *map(str, config.frame)])
+    k = len(leading)
+    if frames.dim() != k + len(config.frame) or tuple(frames.shape[k:]) != config.frame:
+        raise VPRError(f"expected shape ({want}), got {tuple(frames.shape)}")
+    if 0 in frames.shape:
+        raise VPRError(f"nothing to look at: shape {tuple(frames.shape)} has no frames")
+    if not frames.is_floating_point():
+        raise VPRError(f"frames must be floats in [0, 1], got {frames.dtype}: use .float() / 255")
+    if frames.dtype != dtype:
+        raise VPRError(f"the model computes in {dtype}, the frames are {frames.dtype}: use .to()")
 
 
 def check_values(video: Tensor, config: ModelConfig) -> None:
@@ -26,16 +35,3 @@ def check_values(video: Tensor, config: ModelConfig) -> None:
     bounded = len(config.frame) == 3 or config.likelihood == "bernoulli"
     if bounded and (low < 0 or high > 1):
         raise VPRError(f"values must lie in [0, 1], got {low:g} to {high:g}: divide 8-bit by 255")
-
-
-def _check_shape(video: Tensor, leading: tuple[str, ...], config: ModelConfig) -> None:
-    if not isinstance(video, Tensor):
-        raise VPRError(f"expected a torch.Tensor, got {type(video).__name__}: use torch.as_tensor")
-    want = ", ".join([*leading, *map(str, config.frame)])
-    k = len(leading)
-    if video.dim() != k + len(config.frame) or tuple(video.shape[k:]) != config.frame:
-        raise VPRError(f"expected shape ({want}), got {tuple(video.shape)}")
-    if 0 in video.shape:
-        raise VPRError(f"nothing to look at: shape {tuple(video.shape)} has no frames")
-    if not video.is_floating_point():
-        raise VPRError(f"frames must be floats in [0, 1], got {video.dtype}: use .float() / 255")

@@ -40,6 +40,7 @@ class ModelConfig:
     unexpected: bool = option(True, "Criterion CU: the belief moved more than usual.")
     gamma: float = option(1.1, "γ: how much more than usual.")
     window: int = option(100, "τ_w: how many comparisons make up what is usual.")
+    power: float = option(1.0, "What is usual: 1 averages D_st (the paper), 0.5 its root.")
     intervals: tuple[int, ...] = option(
         (), "Frames between updates of each level, for the clockwork rule."
     )
@@ -82,7 +83,7 @@ def make_rule(config: ModelConfig) -> Rule:
         return Clockwork(config.intervals)
     if config.rule == "always":
         return Always()
-    return Subjective(config.expected, config.unexpected, config.gamma, config.window)
+    return Subjective(config.expected, config.unexpected, config.gamma, config.window, config.power)
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,11 @@ class Window(NamedTuple):
         count = torch.where(usual.isnan(), 0, size).expand(batch)
         return cls(usual.nan_to_num(0.0).expand(batch, size).clone(), count.clone())
 
-    def mean(self) -> Tensor:  # (B,)
+    def mean(self, power: float = 1.0) -> Tensor:  # (B,)
+        """(mean of D_st^power)^(1/power): the paper's mean at 1."""
         filled = self.pushed.clamp(max=self.values.shape[1])
-        return torch.where(filled > 0, self.values.sum(1) / filled.clamp(min=1), torch.inf)
+        mean = self.values.clamp(min=0).pow(power).sum(1) / filled.clamp(min=1)
+        return torch.where(filled > 0, mean.pow(1 / power), torch.inf)
 
     def push(self, value: Tensor, where: Tensor) -> Window:  # (B,), (B,) bool
         place = (self.pushed % self.values.shape[1]).unsqueeze(1)
@@ -70,6 +72,11 @@ class Rule(Protocol):
         """τ_w: how many values of D_st are remembered."""
         ...
 
+    @property
+    def power(self) -> float:
+        """Of the mean that tells what is usual."""
+        ...
+
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
     ) -> Decision:
@@ -85,11 +92,13 @@ class Subjective:
     unexpected: bool = True
     gamma: float = 1.1
     window: int = 100
+    power: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.window < 1 or self.gamma <= 0:
+        if self.window < 1 or self.gamma <= 0 or self.power <= 0:
             raise VPRError(
-                f"gamma must be positive and window 1 or more, got {self.gamma}, {self.window}"
+                "gamma and power must be positive and window 1 or more, "
+                f"got {self.gamma}, {self.power}, {self.window}"
             )
 
     def decide(
@@ -107,6 +116,7 @@ class Clockwork:
 
     intervals: tuple[int, ...]
     window: int = 1
+    power: float = 1.0
 
     def __post_init__(self) -> None:
         if any(interval < 1 for interval in self.intervals):
@@ -123,6 +133,7 @@ class Always:
     """Every level updates at every frame."""
 
     window: int = 1
+    power: float = 1.0
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor

@@ -3,62 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
 from vpr.block import Block, BlockState
-from vpr.checks import check_frame, check_video
+from vpr.checks import check_frames, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Decision, Evidence, Window
 from vpr.images import make_codec
 from vpr.likelihood import make_likelihood
 from vpr.schedule import Weights
+from vpr.trace import LevelTrace, Loss, State, Trace
 from vpr.tree import tree_where
-
-
-class State(NamedTuple):
-    """All that the model remembers between two frames; the whole memory of a stream."""
-
-    blocks: tuple[BlockState, ...]  # level 1 first
-    windows: tuple[Window, ...]  # of levels 2 to N: level 1 compares nothing
-    time: Tensor  # (B,) frames seen
-
-
-class LevelTrace(NamedTuple):
-    """One level over time."""
-
-    s: Tensor  # (B, T, S) the state in force at each frame
-    q: Belief  # (B, T, S) its posterior
-    p: Belief  # (B, T, S) the prior it was predicted with
-    kl: Tensor  # (B, T) D_KL(q ‖ p) where the level updated, 0 elsewhere
-    evidence: Evidence  # (B, T) each
-
-
-class Trace(NamedTuple):
-    """What `observe` returns."""
-
-    c0: Tensor  # (B, T, D) what the decoder paints from; see `VPR.reconstruct`
-    levels: tuple[LevelTrace, ...]  # level 1 first
-    state: State  # after the last frame
-
-
-class Loss(NamedTuple):
-    """The terms of −ELBO, in nats a frame."""
-
-    total: Tensor  # () weighted as asked
-    reconstruction: Tensor  # () −E_q[ln p(o | s)]
-    kl: Tensor  # (N,) D_KL at each level
-    update_rate: Tensor  # (N,) share of frames at which the level updated
-    state: State
-
-    @property
-    def elbo(self) -> Tensor:
-        return -(self.reconstruction + self.kl.sum())
-
 
 Encodings = Callable[[int], Tensor]  # index of a level → its compressed x (B, E)
 
@@ -121,8 +80,9 @@ class VPR(nn.Module):
         self, state: State, frame: Tensor, noise: Tensor | None = None
     ) -> tuple[State, tuple[Evidence, ...]]:
         """One frame (B, *frame). Without gradients a blocked level computes nothing."""
-        check_frame(frame, self.config)
+        check_frames(frame, ("batch",), self.config, self.usual.dtype)
         self._check_state(state, len(frame))
+        self._check_noise(noise, (), len(frame))
         x0 = self.codec.encode(self.codec.to_layout(frame))
         return self._advance(state, LazyEncodings(self._blocks(), x0), noise)
 
@@ -136,7 +96,8 @@ class VPR(nn.Module):
 
         Everything that does not depend on the order of time is computed for all frames at once.
         """
-        check_video(video, self.config)
+        self._check_video(video)
+        check_values(video, self.config)
         return self._observe(self.codec.to_layout(video.flatten(0, 1)), video, state, noise)
 
     def reconstruct(self, c0: Tensor) -> Tensor:
@@ -152,10 +113,16 @@ class VPR(nn.Module):
         noise: Tensor | None = None,
         weights: Weights | None = None,
         kl_balancing: bool = False,
+        trusted: bool = False,
     ) -> Loss:
-        """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)]."""
+        """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)].
+
+        `trusted` data is not searched for NaN and values out of range: one look at it less.
+        """
         weights = weights or Weights(1.0, (1.0,) * self.config.levels, expected=True)
-        check_video(video, self.config)
+        self._check_video(video)
+        if not trusted:
+            check_values(video, self.config)
         y = self.codec.to_layout(video.flatten(0, 1))
         trace = self._observe(y, video, state, noise)
         output = self.codec.decode(trace.c0.flatten(0, 1))
@@ -172,7 +139,7 @@ class VPR(nn.Module):
     def remember(self, windows: tuple[Window, ...]) -> None:
         """Keep the mean D_st of each level as what is usual; `initial` starts from it."""
         for n, window in enumerate(windows):
-            means = window.mean()  # infinite where a window is still empty
+            means = window.mean(self.rule.power)  # infinite where a window is still empty
             self.usual[n] = means.where(means.isfinite(), torch.nan).nanmean()
 
     def noise(self, batch: int, length: int, generator: torch.Generator | None = None) -> Tensor:
@@ -188,7 +155,7 @@ class VPR(nn.Module):
         batch, length = video.shape[:2]
         state = state if state is not None else self.initial(batch)
         self._check_state(state, batch)
-        self._check_noise(noise, batch, length)
+        self._check_noise(noise, (length,), batch)
         x = self._encode(y, batch)
         states, evidence = [], []
         for t in range(length):
@@ -226,7 +193,7 @@ class VPR(nn.Module):
             if live and not arrives.any():
                 evidence.append(_unasked(first, state.blocks[n].s))
                 continue
-            seen, usual = self._compare(n, state, x(n)), state.windows[n - 1].mean()
+            seen, usual = self._compare(n, state, x(n)), state.windows[n - 1].mean(self.rule.power)
             decision = self.rule.decide(n + 1, state.time, *seen, usual)
             windows[n - 1] = state.windows[n - 1].push(seen[0], where=arrives)
             evidence.append(_masked(seen, decision, arrives, first))
@@ -289,9 +256,7 @@ class VPR(nn.Module):
         p = self._blocks()[n].p(d, c)
         if n + 1 == self.config.levels:  # p(s^N_1) = N(0, 1): the event before any transition
             opening = (d == 0).all(-1, keepdim=True)
-            p = Belief(
-                *(torch.where(opening, a, b) for a, b in zip(p.standard(q.mean), p, strict=True))
-            )
+            p = Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
         seen = Evidence(*(stack(list(v)) for v in zip(*evidence, strict=True)))
         divergence = torch.where(seen.boundary, kl(q, p), 0.0)
         return LevelTrace(stack([b.s for b in states]), q, p, divergence, seen)
@@ -300,10 +265,13 @@ class VPR(nn.Module):
         if len(state.time) != batch:
             raise VPRError(f"the state follows {len(state.time)} sequences, the video has {batch}")
 
-    def _check_noise(self, noise: Tensor | None, batch: int, length: int) -> None:
-        shape = (length, self.config.levels, batch, self.config.state_size)
+    def _check_noise(self, noise: Tensor | None, time: tuple[int, ...], batch: int) -> None:
+        shape = (*time, self.config.levels, batch, self.config.state_size)
         if noise is not None and tuple(noise.shape) != shape:
             raise VPRError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
+
+    def _check_video(self, video: Tensor) -> None:
+        check_frames(video, ("batch", "time"), self.config, self.usual.dtype)
 
     def _blocks(self) -> list[Block]:
         return list(self.blocks)  # type: ignore[arg-type]

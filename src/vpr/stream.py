@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 
 from vpr.boundaries import Boundary, boundaries
-from vpr.checks import check_values
+from vpr.checks import check_frames, check_values
 from vpr.errors import VPRError
-from vpr.model import VPR, State
+from vpr.model import VPR
+from vpr.trace import State
 
 
 class Stream:
@@ -26,6 +27,7 @@ class Stream:
 
         The first frame opens every level's first event: that is no boundary.
         """
+        check_frames(frame, (), self.model.config, self.model.usual.dtype)
         check_values(frame, self.model.config)
         number = int(self.state.time[0])
         self.state, evidence = self.model.step(self.state, frame.unsqueeze(0))

@@ -23,8 +23,9 @@ from vpr.data import training_rng
 from vpr.errors import VPRError
 from vpr.events import Subjective, Window
 from vpr.metrics import MetricsLog
-from vpr.model import VPR, Loss
+from vpr.model import VPR
 from vpr.schedule import Curve, Staged, Weights
+from vpr.trace import Loss
 
 
 class Progress(NamedTuple):
@@ -171,7 +172,7 @@ def _step(
     if session.windows is not None:
         state = state._replace(windows=session.windows)
     noise = core.noise(training.batch_size, training.length, session.noise)
-    loss = model.loss(video, state, noise, weights, training.kl_balancing)
+    loss = model.loss(video, state, noise, weights, training.kl_balancing, trusted=True)
     progress = _progress(session, loss)
     optimiser.zero_grad()
     fabric.backward(loss.total)

@@ -13,7 +13,8 @@ from vpr.data import Batch, Dataset, evaluation_rng
 from vpr.errors import VPRError
 from vpr.evaluation import Scores, score
 from vpr.events import Evidence
-from vpr.model import VPR, LevelTrace, Trace
+from vpr.model import VPR
+from vpr.trace import LevelTrace, Trace
 
 Curve = NDArray[np.float64]  # (T,)
 
