@@ -100,7 +100,7 @@ class TestSubjective:
 
     @pytest.mark.parametrize("fields", [{"gamma": 0.0}, {"gamma": -1.0}, {"window": 0}])
     def test_refuses(self, fields: dict[str, float]) -> None:
-        with pytest.raises(VPRError, match="gamma must be positive and window 1 or more"):
+        with pytest.raises(VPRError, match="gamma and power must be positive and window 1 or more"):
             Subjective(**fields)
 
 

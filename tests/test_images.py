@@ -199,3 +199,22 @@ class TestSetOutput:
         net, pixels = codec((1, 16, 16), network), make_likelihood("bernoulli")
         net.set_output(pixels.level(torch.zeros(1)))
         assert painted(net, random(2, 12)).isfinite().all()
+
+
+class TestTint:
+    def test_painter_is_paint_plus_shape_times_tint(self) -> None:
+        """The weights of each frame give what the two layers and the product would give."""
+        net = codec((3, 32, 48), "folded")
+        assert isinstance(net, Folded)
+        c0, y = random(5, 12), random(5, 2, 3, net.widths[-1])
+        weight, bias = net._painter(c0)
+        ours = torch.einsum("mhwi,moi->mhwo", y, weight) + bias[:, None, None]
+        outline = net.shape(y).unsqueeze(-1) * net.tint(c0)[:, None, None, None]
+        plain = net.paint(y) + outline.flatten(-2)
+        torch.testing.assert_close(ours, plain)
+        for a, b in zip(
+            torch.autograd.grad(ours.pow(2).sum(), [net.tint.weight, net.shape.weight]),
+            torch.autograd.grad(plain.pow(2).sum(), [net.tint.weight, net.shape.weight]),
+            strict=True,
+        ):
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
