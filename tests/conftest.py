@@ -92,5 +92,5 @@ def tiny_run(steps: int, levels: int = 2) -> RunConfig:
         training=TrainingConfig(
             steps=steps, batch_size=3, length=4, checkpoint_every=2, log_every=1, learning_rate=3e-3
         ),
-        schedule=Staged(settle_window=1, level_one_steps=2, upper_steps=2, squeeze_steps=2),
+        schedule=Staged(settle_window=1, settle_patience=1, level_one_steps=1, upper_steps=1),
     )

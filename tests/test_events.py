@@ -12,7 +12,7 @@ from torch import Tensor
 
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
-from vpr.events import Always, Clockwork, Decision, Rule, Subjective, Window
+from vpr.events import Always, Clockwork, Decision, Exploring, Rule, Subjective, Window
 
 NAN = torch.tensor(math.nan)
 
@@ -162,3 +162,20 @@ class TestPower:
     def test_must_be_positive(self) -> None:
         with pytest.raises(VPRError, match="power must be positive"):
             Subjective(power=0)
+
+
+class TestExploring:
+    def test_adds_updates_and_takes_none(self) -> None:
+        base = Subjective(expected=False)
+        values = torch.tensor([0.0, 10.0]).repeat(5000)
+        usual = torch.ones_like(values)
+        arguments = (2, torch.zeros(10_000), values, values, usual)
+        rule = Exploring(base, 0.1, torch.Generator().manual_seed(0))
+        plain, explored = base.decide(*arguments), rule.decide(*arguments)
+        assert explored.boundary[plain.boundary].all()
+        assert 0.08 < explored.boundary[~plain.boundary].float().mean() < 0.12
+        assert torch.equal(explored.unexpected, plain.unexpected)
+
+    def test_is_otherwise_the_rule(self) -> None:
+        rule = Exploring(Subjective(window=7, power=0.5), 0.0, torch.Generator())
+        assert (rule.window, rule.power) == (7, 0.5)

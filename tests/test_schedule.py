@@ -22,16 +22,22 @@ def test_staged_waits_for_the_curve() -> None:
         assert not weights.expected
 
 
-def test_staged_raises_level_one_first_then_squeezes_then_eases() -> None:
+def test_staged_raises_level_one_first_and_then_squeezes_the_others() -> None:
     schedule = Staged()
-    raised = schedule.level_one_steps
-    squeezed = raised + schedule.upper_steps
-    end = squeezed + schedule.squeeze_steps + schedule.ease_steps
-    assert schedule.weights(1000 + raised, 2, 1000).kl == (1.0, schedule.low)
-    assert not schedule.weights(999 + squeezed, 2, 1000).expected
-    assert schedule.weights(1000 + squeezed, 2, 1000).expected
-    assert schedule.weights(1000 + squeezed, 2, 1000).kl == (1.0, schedule.squeeze)
-    assert schedule.weights(1000 + end, 2, 1000).kl == (1.0, 1.0)
+    raised = 1000 + schedule.level_one_steps
+    risen = raised + schedule.upper_steps
+    squeezed = risen + schedule.squeeze_steps
+    betas = [schedule.weights(step, 2, 1000).kl for step in (1000, raised, risen, squeezed, 9999)]
+    low, upper = schedule.low, schedule.upper
+    assert betas == [(low, low), (1, low), (1, 1), (1, upper), (1, upper)]
+
+
+def test_staged_explores_until_ce_may_decide() -> None:
+    schedule = Staged()
+    risen = 1000 + schedule.level_one_steps + schedule.upper_steps
+    before, after = (schedule.weights(step, 2, 1000) for step in (risen - 1, risen))
+    assert (before.expected, before.explore) == (False, schedule.explore)
+    assert (after.expected, after.explore) == (True, 0)
 
 
 @given(st.floats(-10, 110), st.floats(-5, 5), st.floats(-5, 5))

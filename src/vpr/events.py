@@ -141,6 +141,34 @@ class Always:
         return _by_clock(torch.ones_like(time, dtype=torch.bool), usual)
 
 
+@dataclass(frozen=True)
+class Exploring:
+    """Another rule, and now and then an update without a reason, for training.
+
+    A level whose rule passes over a change never learns from the frames that follow it, and so
+    never learns to see the change. A few random updates show it what it misses.
+    """
+
+    rule: Rule
+    probability: float
+    generator: torch.Generator
+
+    @property
+    def window(self) -> int:
+        return self.rule.window
+
+    @property
+    def power(self) -> float:
+        return self.rule.power
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        decision = self.rule.decide(level, time, kl_static, kl_change, usual)
+        chance = torch.rand(time.shape, generator=self.generator) < self.probability
+        return decision._replace(boundary=decision.boundary | chance.to(time.device))
+
+
 def _by_clock(boundary: Tensor, usual: Tensor) -> Decision:
     """No criterion spoke and there was no threshold."""
     neither = torch.zeros_like(boundary)

@@ -119,7 +119,7 @@ class VPR(nn.Module):
 
         `trusted` data is not searched for NaN and values out of range: one look at it less.
         """
-        weights = weights or Weights(1.0, (1.0,) * self.config.levels, expected=True)
+        weights = weights or Weights(1.0, (1.0,) * self.config.levels)
         self._check_video(video)
         if not trusted:
             check_values(video, self.config)

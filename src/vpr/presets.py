@@ -21,7 +21,7 @@ _PAPER_BALL = RunConfig(
 
 _CPU_BALL = RunConfig(
     preset="cpu/moving-ball",
-    model=ModelConfig(network="folded", channels=16),
+    model=ModelConfig(network="folded", channels=16, power=0.5),
     data=MovingBall(),
     training=TrainingConfig(
         steps=3000, learning_rate=1e-3, final_learning_rate=1e-4, decay_steps=3000

@@ -14,7 +14,8 @@ class Weights(NamedTuple):
 
     reconstruction: float
     kl: tuple[float, ...]  # β of each level, level 1 first
-    expected: bool  # may CE decide yet?
+    expected: bool = True  # may CE decide yet?
+    explore: float = 0.0  # chance of an update without a reason
 
 
 @dataclass(frozen=True)
@@ -27,32 +28,32 @@ class Linear:
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         beta = between(step, 0, self.kl_steps, 0.0, 1.0)
-        return Weights(1.0, (beta,) * levels, expected=True)
+        return Weights(1.0, (beta,) * levels)
 
 
 @dataclass(frozen=True)
 class Staged:
     """Reconstruct first, then let the levels divide the work, by the curve and not by the clock.
 
-    1. All β at `low`, only CU decides, until the reconstruction has settled.
+    1. All β at `low`, only CU and a little chance decide, until the reconstruction has settled.
     2. Level 1's β rises to 1 over `level_one_steps`.
-    3. The β of the levels above rises over `upper_steps` to `squeeze`; then CE may decide too.
-    4. It stays there for `squeeze_steps` and eases to 1 over `ease_steps`.
-
-    What a lower level predicts more cheaply leaves the upper ones in 3 and 4.
+    3. The β of the levels above rises to 1 over `upper_steps`; then CE may decide too, and chance
+       no more.
+    4. It goes on to `upper` over `squeeze_steps` and stays there: what a lower level can hold
+       leaves the upper ones for good.
     """
 
     name: ClassVar[str] = "staged"
 
     low: float = option(2e-4, "β of all levels while the reconstruction settles.")
     settle_window: int = option(100, "Steps in a block of the reconstruction's curve.")
-    settle_tolerance: float = option(0.1, "A block makes progress when it gains this share.")
+    settle_tolerance: float = option(0.2, "A block makes progress when it gains this share.")
     settle_patience: int = option(2, "It settled after so many blocks without progress.")
     level_one_steps: int = option(300, "Steps for level 1's β to reach 1.")
-    upper_steps: int = option(500, "Steps for the β of the levels above to reach the squeeze.")
-    squeeze: float = option(2.0, "Largest β of the levels above the first.")
-    squeeze_steps: int = option(600, "Steps that it stays there.")
-    ease_steps: int = option(200, "Steps for it to come back to 1.")
+    upper_steps: int = option(500, "Steps for the β of the levels above to reach 1.")
+    squeeze_steps: int = option(200, "Steps from 1 to its last value.")
+    upper: float = option(4.0, "Last β of the levels above the first; level 1 has 1.")
+    explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
 
     def __post_init__(self) -> None:
@@ -63,13 +64,21 @@ class Staged:
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = -1 if settled is None else step - settled
-        risen = self.level_one_steps + self.upper_steps
-        eased = risen + self.squeeze_steps
         first = between(since, 0, self.level_one_steps, self.low, 1.0)
-        upper = between(since, self.level_one_steps, risen, self.low, self.squeeze)
-        if since >= eased:
-            upper = between(since, eased, eased + self.ease_steps, self.squeeze, 1.0)
-        return Weights(self.reconstruction, (first, *[upper] * (levels - 1)), since >= risen)
+        decides = since >= self.level_one_steps + self.upper_steps
+        return Weights(
+            self.reconstruction,
+            (first, *[self._upper(since)] * (levels - 1)),
+            expected=decides,
+            explore=0.0 if decides else self.explore,
+        )
+
+    def _upper(self, since: int) -> float:
+        """β of the levels above the first, so many steps after the reconstruction settled."""
+        risen = self.level_one_steps + self.upper_steps
+        if since < risen:
+            return between(since, self.level_one_steps, risen, self.low, 1.0)
+        return between(since, risen, risen + self.squeeze_steps, 1.0, self.upper)
 
 
 def between(step: float, start: float, end: float, low: float, high: float) -> float:

@@ -21,7 +21,7 @@ from vpr.checks import check_values
 from vpr.config import RunConfig, TrainingConfig
 from vpr.data import training_rng
 from vpr.errors import VPRError
-from vpr.events import Subjective, Window
+from vpr.events import Exploring, Rule, Subjective, Window
 from vpr.metrics import MetricsLog
 from vpr.model import VPR
 from vpr.schedule import Curve, Staged, Weights
@@ -194,11 +194,12 @@ def learning_rate(step: int, training: TrainingConfig) -> float:
     return low + (high - low) * 0.5 * (1 + math.cos(math.pi * share))
 
 
-def _rule_now(session: Session, weights: Weights) -> Any:
-    """The run's rule, without CE while the schedule withholds it."""
-    if isinstance(session.rule, Subjective) and not weights.expected:
-        return replace(session.rule, expected=False)
-    return session.rule
+def _rule_now(session: Session, weights: Weights) -> Rule:
+    """The run's rule; a subjective one without CE, and exploring, while the schedule says so."""
+    if not isinstance(session.rule, Subjective):
+        return session.rule
+    rule = replace(session.rule, expected=session.rule.expected and weights.expected)
+    return Exploring(rule, weights.explore, session.noise) if weights.explore else rule
 
 
 def _progress(session: Session, loss: Loss) -> Progress:

@@ -62,13 +62,13 @@ def test_stopped_training_says_how_to_go_on(
 
 def test_flags_reach_the_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--seed", "5", "--no-model.expected", "--model.gamma", "1.3"]
-    flags += ["--schedule.squeeze", "1.5"]
+    flags += ["--schedule.upper", "1.5"]
     assert vpr(capsys, *tiny_training(tmp_path / "run", *flags, steps=1))[0] == 0
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert config["seed"] == 5
     assert config["model"]["expected"] is False
     assert config["model"]["gamma"] == 1.3
-    assert config["schedule"]["squeeze"] == 1.5
+    assert config["schedule"]["upper"] == 1.5
 
 
 def test_another_kind_of_schedule_and_data(
