@@ -92,5 +92,5 @@ def tiny_run(steps: int, levels: int = 2) -> RunConfig:
         training=TrainingConfig(
             steps=steps, batch_size=3, length=4, checkpoint_every=2, log_every=1, learning_rate=3e-3
         ),
-        schedule=Staged(settle_window=1, settle_patience=1, level_one_steps=1, upper_steps=1),
+        schedule=Staged(settle_window=1, settle_after=0, level_one_steps=1, upper_steps=1),
     )

@@ -47,16 +47,23 @@ def test_between_stays_between(step: float, low: float, high: float) -> None:
 
 
 def test_curve_settles_after_blocks_without_progress() -> None:
-    curve = Curve(window=2, tolerance=0.1, patience=2)
+    curve = Curve(window=2, tolerance=0.1, patience=2, after=0)
     plateau = [100, 100, 95, 95]  # one idle block, then progress again
     for step, value in enumerate([*plateau, 50, 50, 48, 48, 46, 46, 1, 1]):
         curve.push(step, value)
     assert curve.settled == 10
 
 
+def test_curve_waits_through_the_first_plateau() -> None:
+    curve = Curve(window=1, tolerance=0.1, patience=2, after=4)
+    for step, value in enumerate([100, 100, 100, 100, 50, 50, 50]):
+        curve.push(step, value)
+    assert curve.settled == 7
+
+
 def test_curve_goes_on_from_its_state() -> None:
     values = [100.0, 90.0, 50.0, 45.0, 44.0, 43.0, 43.0, 42.0]
-    whole, first, second = (Curve(window=3, tolerance=0.1, patience=1) for _ in range(3))
+    whole, first, second = (Curve(window=3, tolerance=0.1, patience=1, after=0) for _ in range(3))
     for step, value in enumerate(values):
         whole.push(step, value)
     for step, value in enumerate(values[:4]):

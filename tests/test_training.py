@@ -131,3 +131,14 @@ def test_learning_rate_is_the_papers_cosine() -> None:
     assert learning_rate(0, paper) == pytest.approx(5e-4)
     assert learning_rate(7500, paper) == pytest.approx((5e-4 + 5e-5) / 2)
     assert learning_rate(15_000, paper) == learning_rate(99_999, paper) == pytest.approx(5e-5)
+
+
+def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
+    config = tiny_run(steps=4)
+
+    def intrude(progress: Progress) -> None:
+        with pytest.raises(VPRError, match="another process is training"):
+            train(config, tmp_path)
+
+    train(config, tmp_path, watch=intrude, until=1)
+    assert train(config, tmp_path).finished

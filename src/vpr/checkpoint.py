@@ -12,6 +12,8 @@ A checkpoint is one file, so that it is whole or not there; nothing is pickled.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,6 +58,23 @@ class RunFolder:
         else:
             write_json(self.path / CONFIG, {"format": FORMAT} | to_dict(config))
         return self.load() if (self.path / TRAINING).exists() else None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else trains here meanwhile. Where files cannot be locked, trust the user."""
+        with (self.path / CONFIG).open("rb") as file:
+            try:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except ImportError:  # Windows
+                pass
+            except OSError as error:
+                raise VPRError(
+                    f"another process is training in {self.path}: wait for it or choose another "
+                    "--out"
+                ) from error
+            yield
 
     def config(self) -> RunConfig:
         return from_dict(RunConfig, _read_config(self.path), CONFIG)

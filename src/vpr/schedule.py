@@ -49,6 +49,7 @@ class Staged:
     settle_window: int = option(100, "Steps in a block of the reconstruction's curve.")
     settle_tolerance: float = option(0.2, "A block makes progress when it gains this share.")
     settle_patience: int = option(2, "It settled after so many blocks without progress.")
+    settle_after: int = option(600, "Blocks count from this step on.")
     level_one_steps: int = option(300, "Steps for level 1's β to reach 1.")
     upper_steps: int = option(500, "Steps for the β of the levels above to reach 1.")
     squeeze_steps: int = option(200, "Steps from 1 to its last value.")
@@ -94,11 +95,13 @@ class Curve:
 
     Means over blocks of `window` steps are compared with the best one before; it has settled
     when `patience` blocks in a row were less than `tolerance` better. A plateau on the way, such
-    as balls that are still grey, is shorter than that. Labels play no part.
+    as balls that are still grey, is shorter than that; the first one, all black, may be longer,
+    so nothing settles in the first `after` steps. Labels play no part.
     """
 
-    def __init__(self, window: int, tolerance: float, patience: int) -> None:
-        self.window, self.tolerance, self.patience = window, tolerance, patience
+    def __init__(self, window: int, tolerance: float, patience: int, after: int) -> None:
+        self.window, self.tolerance = window, tolerance
+        self.patience, self.after = patience, after
         self.total, self.count = 0.0, 0
         self.best: float | None = None
         self.idle = 0  # blocks in a row without progress
@@ -118,7 +121,7 @@ class Curve:
         if self.best is None or mean < (1 - self.tolerance) * self.best:
             self.best, self.idle = mean, 0
             return
-        self.idle += 1
+        self.idle += step >= self.after
         if self.idle == self.patience:
             self.settled = step + 1
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from lightning_fabric import Fabric
@@ -25,7 +25,7 @@ from vpr.events import Exploring, Rule, Subjective, Window
 from vpr.metrics import MetricsLog
 from vpr.model import VPR
 from vpr.schedule import Curve, Staged, Weights
-from vpr.trace import Loss
+from vpr.trace import Loss, State
 
 
 class Progress(NamedTuple):
@@ -98,6 +98,22 @@ class Session:
             self.config.data.batch(training.batch_size, training.length, self.rng).frames
         )
 
+    def weights(self) -> Weights:
+        """Of the coming step's loss."""
+        return self.config.schedule.weights(self.step, self.config.model.levels, self.curve.settled)
+
+    def initial_state(self) -> State:
+        """For new sequences; each place in the batch keeps its windows of D_st."""
+        state = self.model.initial(self.config.training.batch_size)
+        return state if self.windows is None else state._replace(windows=self.windows)
+
+    def advance(self, windows: tuple[Window, ...], reconstruction: float) -> None:
+        """A step is done."""
+        self.windows = windows
+        self.model.remember(windows)
+        self.curve.push(self.step, reconstruction)
+        self.step += 1
+
     def _start_at_data_mean(self) -> None:
         """An untrained decoder paints the mean frame of the data; other starts learn late."""
         video = self.batch()
@@ -127,64 +143,66 @@ def train(
         session.restore(checkpoint)
     start = perf_counter()
     last = min(until or config.training.steps, config.training.steps)
-    with _stop_signal() as stopped, MetricsLog(folder, config, session.step) as log:
-        _loop(
-            session, folder, log, last, stopped, watch, Fabric(accelerator=accelerator, devices=1)
-        )
+    fabric = Fabric(accelerator=accelerator, devices=1)
+    with (
+        folder.locked(),
+        _stop_signal() as stopped,
+        MetricsLog(folder, config, session.step) as log,
+    ):
+        Trainer(session, folder, log, fabric).run(last, stopped, watch)
     finished = session.step >= config.training.steps
     return Outcome(session.step, finished, perf_counter() - start)
 
 
-def _loop(
-    session: Session,
-    folder: RunFolder,
-    log: MetricsLog,
-    last: int,
-    stopped: Callable[[], bool],
-    watch: Callable[[Progress], None] | None,
-    fabric: Fabric,
-) -> None:
-    training = session.config.training
-    model, optimiser = fabric.setup(session.model, session.optimiser)
-    model.mark_forward_method("loss")
-    while session.step < last and not stopped():
-        weights = session.config.schedule.weights(
-            session.step, session.config.model.levels, session.curve.settled
+class Trainer:
+    """Moves a session forward and writes down how it goes."""
+
+    def __init__(
+        self, session: Session, folder: RunFolder, log: MetricsLog, fabric: Fabric
+    ) -> None:
+        self.session, self.folder, self.log, self.fabric = session, folder, log, fabric
+        self.model, self.optimiser = fabric.setup(session.model, session.optimiser)
+        self.model.mark_forward_method("loss")
+
+    def run(
+        self, last: int, stopped: Callable[[], bool], watch: Callable[[Progress], None] | None
+    ) -> None:
+        """Until step `last`, or until `stopped`; with a checkpoint now and then and at the end."""
+        session = self.session
+        every = session.config.training.checkpoint_every
+        while session.step < last and not stopped():
+            weights = session.weights()
+            progress = self.step(weights)
+            self.log.push(progress, weights)
+            if watch is not None:
+                watch(progress)
+            if session.step % every == 0 or session.step == last or stopped():
+                self.folder.save(session.model, session.checkpoint())
+
+    def step(self, weights: Weights) -> Progress:
+        """One step of Adam; raises before anything is damaged when a number is not finite."""
+        session, training = self.session, self.session.config.training
+        session.model.rule = _rule_now(session, weights)
+        for group in self.optimiser.param_groups:
+            group["lr"] = learning_rate(session.step, training)
+        loss = self._loss(weights)
+        progress = _progress(session, loss)
+        self.optimiser.zero_grad()
+        self.fabric.backward(loss.total)
+        norm = self.fabric.clip_gradients(
+            self.model, self.optimiser, max_norm=training.clip, error_if_nonfinite=False
         )
-        progress = _step(session, model, optimiser, fabric, weights)
-        log.push(progress, weights)
-        if watch is not None:
-            watch(progress)
-        if session.step % training.checkpoint_every == 0 and session.step < last:
-            folder.save(session.model, session.checkpoint())
-    if session.step:
-        folder.save(session.model, session.checkpoint())
+        _check_finite("gradient", float(norm) if norm is not None else 0.0, session.step)
+        self.optimiser.step()
+        session.advance(loss.state.windows, progress.reconstruction)
+        return progress
 
-
-def _step(
-    session: Session, model: Any, optimiser: Any, fabric: Fabric, weights: Weights
-) -> Progress:
-    """One step of Adam; raises before anything is damaged when the loss is not finite."""
-    training, core = session.config.training, session.model
-    core.rule = _rule_now(session, weights)
-    for group in optimiser.param_groups:
-        group["lr"] = learning_rate(session.step, training)
-    video = fabric.to_device(session.batch())
-    state = core.initial(training.batch_size)
-    if session.windows is not None:
-        state = state._replace(windows=session.windows)
-    noise = core.noise(training.batch_size, training.length, session.noise)
-    loss = model.loss(video, state, noise, weights, training.kl_balancing, trusted=True)
-    progress = _progress(session, loss)
-    optimiser.zero_grad()
-    fabric.backward(loss.total)
-    fabric.clip_gradients(model, optimiser, max_norm=training.clip, error_if_nonfinite=False)
-    optimiser.step()
-    session.windows = loss.state.windows
-    core.remember(session.windows)
-    session.curve.push(session.step, progress.reconstruction)
-    session.step += 1
-    return progress
+    def _loss(self, weights: Weights) -> Loss:
+        session, training = self.session, self.session.config.training
+        video = self.fabric.to_device(session.batch())
+        noise = session.model.noise(training.batch_size, training.length, session.noise)
+        state = session.initial_state()
+        return self.model.loss(video, state, noise, weights, training.kl_balancing, trusted=True)  # type: ignore[no-any-return]
 
 
 def learning_rate(step: int, training: TrainingConfig) -> float:
@@ -207,18 +225,27 @@ def _progress(session: Session, loss: Loss) -> Progress:
     levels = session.config.model.levels
     read = torch.cat([loss.total[None], loss.reconstruction[None], loss.kl, loss.update_rate])
     total, reconstruction, *rest = read.detach().tolist()
-    if not math.isfinite(total):
-        raise VPRError(
-            f"the loss is {total} at step {session.step + 1}: stopped, the last checkpoint is "
-            "intact; lower training.learning-rate or training.clip and start in a new folder"
-        )
+    _check_finite("loss", total, session.step)
     steps = session.config.training.steps
     return Progress(session.step + 1, steps, total, reconstruction, rest[:levels], rest[levels:])
 
 
+def _check_finite(what: str, value: float, step: int) -> None:
+    if not math.isfinite(value):
+        raise VPRError(
+            f"the {what} is {value} at step {step + 1}: stopped, the last checkpoint is intact; "
+            "lower training.learning-rate or training.clip and start in a new folder"
+        )
+
+
 def _curve(config: RunConfig) -> Curve:
     schedule = config.schedule if isinstance(config.schedule, Staged) else Staged()
-    return Curve(schedule.settle_window, schedule.settle_tolerance, schedule.settle_patience)
+    return Curve(
+        schedule.settle_window,
+        schedule.settle_tolerance,
+        schedule.settle_patience,
+        schedule.settle_after,
+    )
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
