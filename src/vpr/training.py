@@ -26,6 +26,7 @@ from vpr.metrics import MetricsLog
 from vpr.model import VPR
 from vpr.schedule import Curve, Staged, Weights
 from vpr.trace import Loss, State
+from vpr.tree import tree_map
 
 
 class Progress(NamedTuple):
@@ -50,10 +51,10 @@ class Outcome(NamedTuple):
 class Session:
     """Everything that changes while training, and so everything that a checkpoint holds."""
 
-    def __init__(self, config: RunConfig) -> None:
+    def __init__(self, config: RunConfig, device: torch.device | str = "cpu") -> None:
         self.config = config
         torch.manual_seed(config.seed)
-        self.model = VPR(config.model)
+        self.model = VPR(config.model).to(device)
         self.rule = self.model.rule
         self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.learning_rate)
         self.rng = training_rng(config.seed)
@@ -82,10 +83,13 @@ class Session:
         tensors, notes = checkpoint
         self.model.load_state_dict(_under(tensors, "model."))
         for name, parameter in self.model.named_parameters():
-            self.optimiser.state[parameter] = _under(tensors, f"adam.{name}.")
+            self.optimiser.state[parameter] = {
+                key: value if key == "step" else value.to(parameter.device)  # as Adam keeps them
+                for key, value in _under(tensors, f"adam.{name}.").items()
+            }
         levels = range(2, self.config.model.levels + 1)
-        if self.config.model.levels > 1:
-            self.windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
+        windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
+        self.windows = tree_map(lambda tensor: tensor.to(self.model.usual.device), windows)
         self.noise.set_state(tensors["noise"])
         self.step = notes["step"]
         self.curve.restore(notes["curve"])
@@ -119,7 +123,7 @@ class Session:
         video = self.batch()
         check_values(video, self.config.model)
         mean = video.mean((0, 1, *range(3, video.dim())))
-        self.model.codec.set_output(self.model.likelihood.level(mean))
+        self.model.codec.set_output(self.model.likelihood.level(mean).to(self.model.usual))
 
 
 def train(
@@ -138,12 +142,12 @@ def train(
     torch.set_flush_denormal(True)
     folder = RunFolder(out)
     checkpoint = folder.claim(config)
-    session = Session(config)
+    fabric = Fabric(accelerator=accelerator, devices=1)
+    session = Session(config, fabric.device)
     if checkpoint is not None:
         session.restore(checkpoint)
     start = perf_counter()
     last = min(until or config.training.steps, config.training.steps)
-    fabric = Fabric(accelerator=accelerator, devices=1)
     with (
         folder.locked(),
         _stop_signal() as stopped,
