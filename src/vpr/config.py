@@ -94,6 +94,7 @@ class TrainingConfig:
     batch_size: int = option(32, "Sequences a step.")
     length: int = option(15, "Frames a sequence.")
     learning_rate: float = option(5e-4, "Adam's learning rate at the start.")
+    warmup_steps: int = option(0, "Steps for the rate to rise from 0.")
     final_learning_rate: float = option(5e-5, "Where the cosine decay of the rate ends.")
     decay_steps: int = option(15_000, "Steps that the cosine decay takes.")
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")

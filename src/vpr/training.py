@@ -210,10 +210,11 @@ class Trainer:
 
 
 def learning_rate(step: int, training: TrainingConfig) -> float:
-    """Cosine decay from the first rate to the final one, then flat."""
+    """A linear rise, then cosine decay from the first rate to the final one, then flat."""
     share = min(step / training.decay_steps, 1.0)
     low, high = training.final_learning_rate, training.learning_rate
-    return low + (high - low) * 0.5 * (1 + math.cos(math.pi * share))
+    risen = min((step + 1) / max(training.warmup_steps, 1), 1.0)
+    return risen * (low + (high - low) * 0.5 * (1 + math.cos(math.pi * share)))
 
 
 def _rule_now(session: Session, weights: Weights) -> Rule:
