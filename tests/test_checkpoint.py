@@ -32,7 +32,7 @@ def test_saved_model_loads_and_gives_the_same(run: Path, tmp_path: Path) -> None
 
 def test_nothing_in_the_folder_is_pickled(run: Path) -> None:
     kinds = {path.suffix for path in run.iterdir() if path.is_file()}
-    assert kinds == {".json", ".jsonl", ".safetensors"}
+    assert kinds == {".json", ".jsonl", ".safetensors", ""}  # and the empty lock
     assert not list(run.glob("*.partial"))
 
 
@@ -72,6 +72,7 @@ def test_truncated_and_altered_weights_are_refused(run: Path, file: str) -> None
     [
         ({"format": 2}, "upgrade vpr"),
         ({"format": None}, "no format version"),
+        ({"format": True}, "no format version"),
         ({"model": {"levels": 3}}, "does not fit"),
         ({"model": {"wings": 2}}, "unknown field 'wings'"),
     ],
@@ -91,6 +92,23 @@ def test_broken_config_is_one_clear_line(run: Path) -> None:
     (run / "config.json").write_text('{"format": 1, "mod')
     with pytest.raises(VPRError, match="not whole JSON"):
         load_model(run)
+
+
+def test_saving_a_model_over_a_run_is_refused(run: Path) -> None:
+    with pytest.raises(VPRError, match="is a training run, which this would spoil"):
+        load_model(run).save_pretrained(str(run))
+    RunFolder(run).config()
+
+
+def test_weights_in_place_of_a_checkpoint_are_refused(run: Path) -> None:
+    (run / "training.safetensors").write_bytes((run / "model.safetensors").read_bytes())
+    with pytest.raises(VPRError, match="no checkpoint of a training run"):
+        train(tiny_run(steps=2), run)
+
+
+def test_a_start_that_was_killed_at_once_can_be_repeated(tmp_path: Path) -> None:
+    (tmp_path / "config.json.partial").write_text("{")
+    assert train(tiny_run(steps=1), tmp_path).finished
 
 
 def test_unknown_model_says_what_there_is() -> None:

@@ -33,7 +33,7 @@ few = settings(
 class Table:
     """Updates read from a table (B, T, N), whatever is seen."""
 
-    window = 4
+    window, power = 4, 1.0
 
     def __init__(self, table: Tensor) -> None:
         self.table = table
@@ -147,6 +147,16 @@ class TestOracle:
         model = tiny_model(4, seed=seed, window=5)
         video, noise = scenes(seed=2), draw(model)
         records = consult(model, video, noise, lambda b: subjective(), window=5)
+        assert_same_trace(model.observe(video, noise=noise), records)
+
+    @pytest.mark.parametrize("power", [0.5, 2.0])
+    def test_other_means_of_the_window(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory, power: float
+    ) -> None:
+        model = tiny_model(3, seed=12, window=5, power=power, expected=False)
+        video, noise = scenes(seed=2), draw(model)
+        rule = subjective(expected=False, power=power)
+        records = consult(model, video, noise, lambda b: rule, window=5)
         assert_same_trace(model.observe(video, noise=noise), records)
 
     def test_no_criterion_no_event(self, tiny_model: Factory, scenes: Factory) -> None:

@@ -70,6 +70,7 @@ def test_ctrl_c_saves_and_stops(tmp_path: Path) -> None:
 
     outcome = train(tiny_run(steps=9), tmp_path, watch=interrupt)
     assert outcome.step == 3
+    assert outcome.interrupted
     assert not outcome.finished
     assert RunFolder(tmp_path).load().notes["step"] == 3
 

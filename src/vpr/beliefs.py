@@ -28,9 +28,6 @@ class Belief(NamedTuple):
         """H = Σ ½ ln(2πe σ²)."""
         return (self.std.log() + 0.5 * math.log(2 * math.pi * math.e)).sum(-1)
 
-    def detach(self) -> Belief:
-        return Belief(self.mean.detach(), self.std.detach())
-
 
 def cross_entropy(q: Belief, p: Belief) -> Tensor:
     """−E_q[ln p] = Σ ½ [ln(2π σ_p²) + (σ_q² + (μ_q − μ_p)²) / σ_p²]."""

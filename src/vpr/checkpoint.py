@@ -11,24 +11,26 @@ A checkpoint is one file, so that it is whole or not there; nothing is pickled.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig
 from vpr.data import Dataset
 from vpr.errors import VPRError
-from vpr.files import read_json, read_tensors, write_json, write_tensors
+from vpr.files import PARTIAL, read_json, read_tensors, why, write_json, write_tensors
 from vpr.model import VPR
 from vpr.serial import from_dict, to_dict
 
 FORMAT = 1
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
+LOCK = ".lock"
 
 
 class Checkpoint(NamedTuple):
@@ -51,10 +53,9 @@ class RunFolder:
 
         A folder that holds another run, or anything else, is refused and left as it is.
         """
+        self._check_free()
         if (self.path / CONFIG).exists():
             self._check_same(config)
-        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise VPRError(f"{self.path} is not a run and not empty: choose another --out")
         else:
             write_json(self.path / CONFIG, {"format": FORMAT} | to_dict(config))
         return self.load() if (self.path / TRAINING).exists() else None
@@ -62,25 +63,33 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else trains here meanwhile. Where files cannot be locked, trust the user."""
-        with (self.path / CONFIG).open("rb") as file:
-            try:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except ImportError:  # Windows
-                pass
-            except OSError as error:
-                raise VPRError(
-                    f"another process is training in {self.path}: wait for it or choose another "
-                    "--out"
-                ) from error
+        self._check_free()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            file = (self.path / LOCK).open("w")
+        except OSError as error:
+            raise VPRError(f"cannot write {self.path}: {why(error)}") from error
+        with file:
+            with contextlib.suppress(ImportError, OSError):  # OSError: a file system without locks
+                self._lock(file)
             yield
+
+    def _lock(self, file: TextIO) -> None:
+        import fcntl  # not on Windows
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            words = f"another process is training in {self.path}: wait, or choose another --out"
+            raise VPRError(words) from None
 
     def config(self) -> RunConfig:
         return from_dict(RunConfig, _read_config(self.path), CONFIG)
 
     def load(self) -> Checkpoint:
         tensors, notes = read_tensors(self.path / TRAINING)
+        if "training" not in notes:
+            raise VPRError(f"{self.path / TRAINING} is no checkpoint of a training run")
         return Checkpoint(tensors, json.loads(notes["training"]))
 
     def save(self, model: VPR, checkpoint: Checkpoint) -> None:
@@ -88,6 +97,14 @@ class RunFolder:
             self.path / TRAINING, checkpoint.tensors, {"training": json.dumps(checkpoint.notes)}
         )
         write_tensors(self.path / MODEL, model.state_dict(), {})
+
+    def _check_free(self) -> None:
+        """A run, or nothing but our lock and what a killed process left half written."""
+        if not self.path.exists() or (self.path / CONFIG).exists():
+            return
+        ours = {LOCK, CONFIG + PARTIAL}
+        if not self.path.is_dir() or {path.name for path in self.path.iterdir()} - ours:
+            raise VPRError(f"{self.path} is not a run and not empty: choose another --out")
 
     def _check_same(self, config: RunConfig) -> None:
         theirs, ours = _flat(to_dict(self.config())), _flat(to_dict(config))
@@ -102,6 +119,8 @@ class RunFolder:
 def save_pretrained(model: VPR, folder: Path | str) -> None:
     """Write `config.json` and `model.safetensors`, from which `from_pretrained` loads."""
     folder = Path(folder)
+    if (folder / TRAINING).exists():
+        raise VPRError(f"{folder} is a training run, which this would spoil: choose another folder")
     write_tensors(folder / MODEL, model.state_dict(), {})
     write_json(folder / CONFIG, {"format": FORMAT, "model": to_dict(model.config)})
 
@@ -134,7 +153,7 @@ def trained_on(name: Path | str) -> Dataset:
 
 def shipped_models() -> list[str]:
     """Names that `from_pretrained` knows without a network."""
-    return sorted(path.name for path in _shipped().iterdir() if (path / CONFIG).exists())
+    return sorted(path.parent.name for path in _shipped().glob(f"*/{CONFIG}"))
 
 
 def _shipped() -> Path:
@@ -176,7 +195,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise VPRError(f"{folder} is not a run folder: it has no {CONFIG}")
     data = read_json(folder / CONFIG)
     version = data.pop("format", None) if isinstance(data, dict) else None
-    if not isinstance(version, int):
+    if type(version) is not int or version < 1:
         raise VPRError(f"{folder / CONFIG} has no format version: is it a vpr run?")
     if version > FORMAT:
         raise VPRError(

@@ -46,7 +46,8 @@ class ModelConfig:
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "frame", tuple(self.frame))
+        for name in ("frame", "intervals"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("network", "likelihood", "rule"):
             choices = get_args(get_type_hints(ModelConfig)[name])
             value = getattr(self, name)
@@ -107,6 +108,12 @@ class TrainingConfig:
             _check(getattr(self, name) >= 1, f"{name} must be 1 or more", getattr(self, name))
         _check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
         _check(self.learning_rate > 0, "learning_rate must be above 0", self.learning_rate)
+        _check(
+            self.final_learning_rate >= 0,
+            "final_learning_rate must be 0 or more",
+            self.final_learning_rate,
+        )
+        _check(self.warmup_steps >= 0, "warmup_steps must be 0 or more", self.warmup_steps)
         _check(self.clip > 0, "clip must be above 0", self.clip)
 
 
@@ -114,7 +121,7 @@ class TrainingConfig:
 class RunConfig:
     """A training run, whole: the same config and seed give the same weights."""
 
-    preset: str = option("", "Name of the preset it started from.")
+    preset: str = option("", "Name of the preset it started from.", flag=False)
     seed: int = option(0, "Seed of weights, data and noise.")
     model: ModelConfig = field(default_factory=ModelConfig)
     data: MovingBall | Synthetic = field(default_factory=MovingBall)
@@ -122,5 +129,6 @@ class RunConfig:
     schedule: Linear | Staged = field(default_factory=Linear)
 
     def __post_init__(self) -> None:
+        _check(0 <= self.seed < 2**32, "seed must be 0 to 4294967295", self.seed)
         same = self.model.frame == self.data.frame
         _check(same, f"model.frame must be the data's, {self.data.frame}", self.model.frame)

@@ -112,7 +112,10 @@ class Subjective:
 
 @dataclass(frozen=True)
 class Clockwork:
-    """Level n updates every `intervals[n − 1]` frames, whatever is seen (as in CW-VAE)."""
+    """Level n updates every `intervals[n − 1]` frames, whatever is seen (as in CW-VAE).
+
+    Nesting holds here too: a tick passes only where the level below ticks, so take multiples.
+    """
 
     intervals: tuple[int, ...]
     window: int = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -16,19 +17,27 @@ from torch import Tensor
 
 from vpr.errors import VPRError
 
+PARTIAL = ".partial"  # ends the name of a file that is being written
+
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """`write` fills a temporary file, which then takes the place of `path` in one move."""
-    temporary = path.with_name(path.name + ".partial")
+    if path.is_dir():
+        raise VPRError(f"{path} is a folder: name a file")
+    temporary = path.with_name(path.name + PARTIAL)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(temporary)
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
-    except (OSError, SafetensorError) as error:
-        temporary.unlink(missing_ok=True)
-        raise VPRError(f"cannot write {path}: {_reason(error)}; nothing was overwritten") from error
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError | SafetensorError):
+            reason = why(error)
+            raise VPRError(f"cannot write {path}: {reason}; nothing was overwritten") from error
+        raise
 
 
 def write_text(path: Path, text: str) -> None:
@@ -43,7 +52,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise VPRError(f"cannot read {path}: {_reason(error)}") from error
+        raise VPRError(f"cannot read {path}: {why(error)}") from error
     except ValueError as error:
         raise VPRError(f"{path} is not whole JSON ({error}): restore it or train again") from error
 
@@ -80,7 +89,8 @@ def _digest(tensors: dict[str, Tensor], notes: dict[str, str]) -> str:
     return sha.hexdigest()
 
 
-def _reason(error: Exception) -> str:
+def why(error: Exception) -> str:
+    """What went wrong with a file, in a few words."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return "no room left on the disk"
     return getattr(error, "strerror", None) or str(error)

@@ -40,9 +40,9 @@ class Codec(nn.Module):
 
 
 class WorldModels(Codec):
-    """The convolutions of World Models, which are those of the paper.
+    """The convolutions of World Models, with the paper's Leaky ReLU.
 
-    64×64 is the original to the letter: four 4×4 convolutions of stride 2 without padding (which
+    64×64 is the original geometry: four 4×4 convolutions of stride 2 without padding (which
     never see the last two rows and columns), and transposed ones of 5, 5, 6, 6 from 1×1. Other
     sizes halve exactly four times, with padding 1.
     """
@@ -82,7 +82,7 @@ class WorldModels(Codec):
         return self.embed(y.flatten(1))  # type: ignore[no-any-return]
 
     def decode(self, c0: Tensor) -> Tensor:
-        y = activate(self.unfold(c0)).view(-1, *self.start)
+        y = self.unfold(c0).view(-1, *self.start)
         y = y.contiguous(memory_format=torch.channels_last)
         *hidden, last = self.transposed
         for layer in hidden:

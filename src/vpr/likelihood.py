@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from vpr.errors import VPRError
 
@@ -58,6 +59,7 @@ class _BernoulliNLL(torch.autograd.Function):
         return total
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None]:
         (gradient,) = ctx.saved_tensors
         return gradient * above[0], None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,8 @@ from torch.utils.tensorboard import SummaryWriter
 
 from vpr.checkpoint import RunFolder
 from vpr.config import RunConfig
-from vpr.files import write_text
+from vpr.errors import VPRError
+from vpr.files import why, write_text
 from vpr.schedule import Weights
 
 if TYPE_CHECKING:
@@ -22,19 +25,22 @@ class MetricsLog:
 
     def __init__(self, folder: RunFolder, config: RunConfig, step: int) -> None:
         self.every = config.training.log_every
-        if folder.metrics.exists():
-            lines = folder.metrics.read_text().splitlines()
-            write_text(folder.metrics, "".join(_until(lines, step)))
-        self.file = folder.metrics.open("a", encoding="utf-8")
-        self.board = SummaryWriter(str(folder.tensorboard), purge_step=step)
+        with _clear_words(folder):
+            if folder.metrics.exists():
+                lines = folder.metrics.read_text().splitlines()
+                write_text(folder.metrics, "".join(_until(lines, step)))
+            self.file = folder.metrics.open("a", encoding="utf-8")
+            self.board = SummaryWriter(str(folder.tensorboard), purge_step=step + 1)
+        self.folder = folder
 
     def push(self, progress: Progress, weights: Weights) -> None:
         if progress.step % self.every and progress.step != progress.steps:
             return
-        self.file.write(json.dumps(progress._asdict() | weights_as_dict(weights)) + "\n")
-        self.file.flush()
-        for name, value in _curves(progress, weights).items():
-            self.board.add_scalar(name, value, progress.step)
+        with _clear_words(self.folder):
+            self.file.write(json.dumps(progress._asdict() | weights_as_dict(weights)) + "\n")
+            self.file.flush()
+            for name, value in _curves(progress, weights).items():
+                self.board.add_scalar(name, value, progress.step)
 
     def __enter__(self) -> MetricsLog:
         return self
@@ -49,6 +55,14 @@ class MetricsLog:
         self.board.close()
 
 
+@contextmanager
+def _clear_words(folder: RunFolder) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise VPRError(f"cannot write metrics into {folder.path}: {why(error)}") from error
+
+
 def weights_as_dict(weights: Weights) -> dict[str, Any]:
     return {"kl_weights": list(weights.kl), "reconstruction_weight": weights.reconstruction}
 
@@ -60,7 +74,7 @@ def _until(lines: list[str], step: int) -> list[str]:
         try:
             if json.loads(line)["step"] > step:
                 break
-        except ValueError:  # cut off when the process was killed
+        except (ValueError, KeyError, TypeError):  # cut off when the process was killed
             break
         kept.append(line + "\n")
     return kept

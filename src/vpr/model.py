@@ -81,6 +81,7 @@ class VPR(nn.Module):
     ) -> tuple[State, tuple[Evidence, ...]]:
         """One frame (B, *frame). Without gradients a blocked level computes nothing."""
         check_frames(frame, ("batch",), self.config, self.usual.dtype)
+        check_values(frame, self.config)
         self._check_state(state, len(frame))
         self._check_noise(noise, (), len(frame))
         x0 = self.codec.encode(self.codec.to_layout(frame))
@@ -121,6 +122,8 @@ class VPR(nn.Module):
         """
         weights = weights or Weights(1.0, (1.0,) * self.config.levels)
         self._check_video(video)
+        if video.shape[1] < 2:
+            raise VPRError("one frame has no events to learn from: give sequences of 2 or more")
         if not trusted:
             check_values(video, self.config)
         y = self.codec.to_layout(video.flatten(0, 1))
@@ -264,6 +267,8 @@ class VPR(nn.Module):
     def _check_state(self, state: State, batch: int) -> None:
         if len(state.time) != batch:
             raise VPRError(f"the state follows {len(state.time)} sequences, the video has {batch}")
+        if len(state.blocks) != self.config.levels:
+            raise VPRError(f"the state has {len(state.blocks)} levels, not {self.config.levels}")
 
     def _check_noise(self, noise: Tensor | None, time: tuple[int, ...], batch: int) -> None:
         shape = (*time, self.config.levels, batch, self.config.state_size)

@@ -6,6 +6,6 @@ from dataclasses import field
 from typing import Any
 
 
-def option(default: Any, help: str) -> Any:
-    """A field with a default and a sentence that tells what it is."""
-    return field(default=default, metadata={"help": help})
+def option(default: Any, help: str, flag: bool = True) -> Any:
+    """A field with a default and a sentence that tells what it is; `flag`: for users to set."""
+    return field(default=default, metadata={"help": help, "flag": flag})

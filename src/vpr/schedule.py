@@ -30,6 +30,10 @@ class Linear:
         beta = between(step, 0, self.kl_steps, 0.0, 1.0)
         return Weights(1.0, (beta,) * levels)
 
+    def curve(self) -> Curve:
+        """Nothing here waits for it; the run's log still tells when it settled."""
+        return Staged().curve()
+
 
 @dataclass(frozen=True)
 class Staged:
@@ -62,6 +66,8 @@ class Staged:
             raise VPRError(
                 "schedule needs settle_window ≥ 1, settle_patience ≥ 1 and reconstruction > 0"
             )
+        if min(self.low, self.upper) < 0 or not 0 <= self.explore <= 1:
+            raise VPRError("schedule needs low ≥ 0, upper ≥ 0 and explore in [0, 1]")
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = -1 if settled is None else step - settled
@@ -72,6 +78,12 @@ class Staged:
             (first, *[self._upper(since)] * (levels - 1)),
             expected=decides,
             explore=0.0 if decides else self.explore,
+        )
+
+    def curve(self) -> Curve:
+        """What tells `weights` when the reconstruction has settled."""
+        return Curve(
+            self.settle_window, self.settle_tolerance, self.settle_patience, self.settle_after
         )
 
     def _upper(self, since: int) -> float:

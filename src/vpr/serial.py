@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -56,15 +57,15 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
         return tuple(_typed(get_args(hint)[0], v, where) for v in value)
     if get_origin(hint) is Literal and value in get_args(hint):
         return value
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+    if hint is float and type(value) in (int, float) and math.isfinite(value):
         return float(value)
-    if isinstance(hint, type) and type(value) is hint:
+    if hint is not float and isinstance(hint, type) and type(value) is hint:
         return value
     raise VPRError(f"{where} cannot be {value!r}")
 
 
 def _named_class(classes: dict[str, type], value: Any, where: str) -> type:
     name = value.get(KIND) if isinstance(value, dict) else None
-    if name not in classes:
+    if not isinstance(name, str) or name not in classes:
         raise VPRError(f"{where}.{KIND} must be one of {', '.join(classes)}, got {name!r}")
     return classes[name]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from vpr.boundaries import Boundary, boundaries
-from vpr.checks import check_frames, check_values
+from vpr.checks import check_frames
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.trace import State
@@ -28,7 +28,6 @@ class Stream:
         The first frame opens every level's first event: that is no boundary.
         """
         check_frames(frame, (), self.model.config, self.model.usual.dtype)
-        check_values(frame, self.model.config)
         number = int(self.state.time[0])
         self.state, evidence = self.model.step(self.state, frame.unsqueeze(0))
         return list(boundaries(evidence, 0, number)) if number else []

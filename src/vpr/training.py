@@ -24,7 +24,7 @@ from vpr.errors import VPRError
 from vpr.events import Exploring, Rule, Subjective, Window
 from vpr.metrics import MetricsLog
 from vpr.model import VPR
-from vpr.schedule import Curve, Staged, Weights
+from vpr.schedule import Weights
 from vpr.trace import Loss, State
 from vpr.tree import tree_map
 
@@ -45,6 +45,8 @@ class Outcome(NamedTuple):
 
     step: int
     finished: bool
+    interrupted: bool  # by Ctrl-C or SIGTERM
+    settled: int | None  # when the reconstruction had settled, which the staged schedule waits for
     seconds: float
 
 
@@ -59,7 +61,7 @@ class Session:
         self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.learning_rate)
         self.rng = training_rng(config.seed)
         self.noise = torch.Generator().manual_seed(config.seed)
-        self.curve = _curve(config)
+        self.curve = config.schedule.curve()
         self.windows: tuple[Window, ...] | None = None
         self.step = 0
         self._start_at_data_mean()
@@ -81,7 +83,10 @@ class Session:
 
     def restore(self, checkpoint: Checkpoint) -> None:
         tensors, notes = checkpoint
-        self.model.load_state_dict(_under(tensors, "model."))
+        try:
+            self.model.load_state_dict(_under(tensors, "model."))
+        except RuntimeError as error:
+            raise VPRError("the checkpoint does not fit its config.json") from error
         for name, parameter in self.model.named_parameters():
             self.optimiser.state[parameter] = {
                 key: value if key == "step" else value.to(parameter.device)  # as Adam keeps them
@@ -140,22 +145,21 @@ def train(
     """
     # Sure pixels have gradients too small for a normal float, which CPUs compute ten times slower.
     torch.set_flush_denormal(True)
-    folder = RunFolder(out)
-    checkpoint = folder.claim(config)
-    fabric = Fabric(accelerator=accelerator, devices=1)
-    session = Session(config, fabric.device)
-    if checkpoint is not None:
-        session.restore(checkpoint)
     start = perf_counter()
-    last = min(until or config.training.steps, config.training.steps)
-    with (
-        folder.locked(),
-        _stop_signal() as stopped,
-        MetricsLog(folder, config, session.step) as log,
-    ):
-        Trainer(session, folder, log, fabric).run(last, stopped, watch)
-    finished = session.step >= config.training.steps
-    return Outcome(session.step, finished, perf_counter() - start)
+    fabric = _fabric(accelerator)
+    last = config.training.steps if until is None else min(until, config.training.steps)
+    if last < 1:
+        raise VPRError(f"until must be 1 or more, got {until}")
+    folder = RunFolder(out)
+    with folder.locked():
+        session = Session(config, fabric.device)
+        checkpoint = folder.claim(config)
+        if checkpoint is not None:
+            session.restore(checkpoint)
+        if session.step < last:
+            with _stop_signal() as stopped, MetricsLog(folder, config, session.step) as log:
+                Trainer(session, folder, log, fabric).run(last, stopped, watch)
+    return _outcome(session, last, perf_counter() - start)
 
 
 class Trainer:
@@ -180,8 +184,10 @@ class Trainer:
             self.log.push(progress, weights)
             if watch is not None:
                 watch(progress)
-            if session.step % every == 0 or session.step == last or stopped():
+            if session.step % every == 0:
                 self.folder.save(session.model, session.checkpoint())
+        if session.step % every:
+            self.folder.save(session.model, session.checkpoint())
 
     def step(self, weights: Weights) -> Progress:
         """One step of Adam; raises before anything is damaged when a number is not finite."""
@@ -226,7 +232,7 @@ def _rule_now(session: Session, weights: Weights) -> Rule:
 
 
 def _progress(session: Session, loss: Loss) -> Progress:
-    """The step's numbers, read once; nothing after this looks at a value."""
+    """The step's numbers, read in one go."""
     levels = session.config.model.levels
     read = torch.cat([loss.total[None], loss.reconstruction[None], loss.kl, loss.update_rate])
     total, reconstruction, *rest = read.detach().tolist()
@@ -243,14 +249,21 @@ def _check_finite(what: str, value: float, step: int) -> None:
         )
 
 
-def _curve(config: RunConfig) -> Curve:
-    schedule = config.schedule if isinstance(config.schedule, Staged) else Staged()
-    return Curve(
-        schedule.settle_window,
-        schedule.settle_tolerance,
-        schedule.settle_patience,
-        schedule.settle_after,
+def _outcome(session: Session, last: int, seconds: float) -> Outcome:
+    return Outcome(
+        session.step,
+        finished=session.step >= session.config.training.steps,
+        interrupted=session.step < last,
+        settled=session.curve.settled,
+        seconds=seconds,
     )
+
+
+def _fabric(accelerator: str) -> Fabric:
+    try:
+        return Fabric(accelerator=accelerator, devices=1)
+    except Exception as error:  # Lightning has a kind of its own for each missing device
+        raise VPRError(f"accelerator {accelerator!r} is not to be had on this machine") from error
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -43,6 +43,9 @@ def test_train_evaluate_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     code, out, _ = vpr(capsys, "evaluate", run, "--sequences", 3, "--length", 8)
     assert code == 0
     assert "colour" in out
+    code, _, err = vpr(capsys, "demo", "--model", run, "--out", tmp_path)
+    assert code == 2
+    assert "is a folder: name a file" in err
     page = tmp_path / "page.html"
     code, out, _ = vpr(capsys, "demo", "--model", run, "--length", 9, "--out", page)
     assert code == 0
@@ -55,6 +58,7 @@ def test_stopped_training_says_how_to_go_on(
     words = [word for word in tiny_training(tmp_path / "run") if word != "--json"]
     code, _, err = vpr(capsys, *words, "--until", 2)
     assert code == 0
+    assert "Training cpu/moving-ball in" in err
     assert "Stopped at step 2; the same command goes on from there." in err
     code, _, err = vpr(capsys, *words)
     assert "Done" in err
@@ -96,6 +100,16 @@ def test_another_kind_of_schedule_and_data(
         ("train cpu/moving-ball --model.frame 3,x --out {tmp}/x", "--model.frame"),
         ("train cpu/moving-ball --training.length 1 --out {tmp}/x", "length must be 2 or more"),
         ("train cpu/moving-ball --out {tmp}/file", "not a run and not empty"),
+        ("train cpu/moving-ball --out {tmp}/file/sub", "cannot write"),
+        ("train cpu/moving-ball --seed -1 --out {tmp}/x", "seed must be 0 to"),
+        ("train cpu/moving-ball --model.gamma nan --out {tmp}/x", "invalid finite number value"),
+        ("train cpu/moving-ball --schedule.explore 7 --out {tmp}/x", "explore in [0, 1]"),
+        ("train cpu/moving-ball --until 0 --out {tmp}/x", "until must be 1 or more"),
+        ("train cpu/moving-ball --accelerator mps --out {tmp}/x", "accelerator 'mps' is not"),
+        ("train cpu/moving-ball --preset cpu/x --out {tmp}/x", "--preset"),
+        ("data moving-ball --length 1 --out {tmp}", "2 frames or more"),
+        ("data moving-ball --seed -1 --out {tmp}", "seed must be 0 to"),
+        ("data moving-ball --out {tmp}/file/sub", "cannot write"),
         ("train cpu/moving-ball --out /proc/nowhere/x", "cannot write"),
         ("evaluate {tmp}/nothing", "no model"),
         ("evaluate {tmp}/file", "no model"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from vpr.cli.main import Command
 from vpr.cli.show import print_json, print_table
 from vpr.data import DATASETS, dataset, evaluation_rng
+from vpr.errors import VPRError
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -23,6 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.data.pictures import write_gif, write_sheet
 
     data = dataset(arguments.name)
+    if arguments.sequences < 1 or arguments.length < 2:
+        raise VPRError("a sheet needs 1 sequence or more of 2 frames or more")
     rng = evaluation_rng(arguments.seed)
     batch = data.batch(arguments.sequences, arguments.length, rng)
     sheet = arguments.out / f"{arguments.name}.png"

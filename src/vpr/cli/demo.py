@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from vpr.cli.main import Command
 from vpr.cli.show import print_json, print_table
+from vpr.data import DATASETS, dataset
 
 if TYPE_CHECKING:
     from vpr.demo.table import Row
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument("--model", default="moving-ball", help="Run folder or model. [moving-ball]")
+    parser.add_argument("--data", help=f"Instead of the model's own: {', '.join(DATASETS)}.")
     parser.add_argument("--out", type=Path, default=Path("demo.html"), help="Page. [demo.html]")
     parser.add_argument("--sequences", type=int, default=4, help="How many sequences. [4]")
     parser.add_argument("--length", type=int, default=50, help="Frames in each. [50]")
@@ -30,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     model = load_model(arguments.model)
     demo = run_demo(
         model,
-        trained_on(arguments.model),
+        dataset(arguments.data) if arguments.data else trained_on(arguments.model),
         sequences=arguments.sequences,
         length=arguments.length,
         seed=arguments.seed,

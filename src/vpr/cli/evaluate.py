@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     torch.set_num_threads(max(arguments.threads, 1))
     model = load_model(arguments.model)
-    with progress_bar("evaluate", arguments.sequences) as advance:
+    with progress_bar(arguments.sequences) as advance:
         result = evaluate(
             model,
             _data(arguments),
@@ -68,7 +68,7 @@ def _print(result: dict[str, Any]) -> None:
     )
     print_table(
         f"ELBO {result['elbo']:.1f} nats a frame",
-        ["level", "update rate", "expected", "unexpected", "both", "KL"],
+        ["level", "update rate", "CE held", "CU held", "both held", "KL"],
         [
             [
                 level,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -26,11 +27,12 @@ def add_config_flags(
         name, value = f"{prefix}{field.name}", getattr(config, field.name)
         kinds = named_classes(hints[field.name])
         if kinds:
-            group.add_argument(f"--{name}", choices=kinds, default=argparse.SUPPRESS, help="Kind.")
+            shown = f"Which {field.name}; its own flags are below. [{value.name}]"
+            group.add_argument(f"--{name}", choices=kinds, default=argparse.SUPPRESS, help=shown)
             value = _chosen(value, kinds, _value_of(f"--{name}", words))
         if is_dataclass(value):
             add_config_flags(parser, value, words, f"{name}.")
-        else:
+        elif field.metadata["flag"]:
             group.add_argument(
                 f"--{name}".replace("_", "-"),
                 dest=name,
@@ -79,7 +81,19 @@ def _kind(hint: Any) -> dict[str, Any]:
         return {"choices": get_args(hint)}
     if get_origin(hint) is tuple:
         return {"type": _numbers, "metavar": "N,N,…"}
-    return {"type": hint, "metavar": {int: "N", float: "X"}.get(hint, "NAME")}
+    if hint is float:
+        return {"type": _finite, "metavar": "X"}
+    return {"type": hint, "metavar": "N" if hint is int else "NAME"}
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+_finite.__name__ = "finite number"  # argparse names it in "invalid … value"
 
 
 def _numbers(text: str) -> tuple[int, ...]:

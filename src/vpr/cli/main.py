@@ -41,12 +41,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         print(f"vpr: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("vpr: stopped", file=sys.stderr)
-        return 130
     except BrokenPipeError:  # the reader of our output went away, as in `vpr … | head`
         sys.stderr.close()
         return 1
+    except OSError as error:
+        if debug:
+            traceback.print_exc()
+        print(f"vpr: {error.strerror or error}: {error.filename or ''}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("vpr: stopped", file=sys.stderr)
+        return 130
 
 
 def _parse(words: list[str]) -> argparse.Namespace:

@@ -8,11 +8,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 # Progress and messages go to standard error, so that standard output is only the result.
 messages = Console(stderr=True)
+
+
+def tell(line: str) -> None:
+    """A message: a path in it is a path, whatever its brackets, and is not broken."""
+    messages.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_json(data: Any) -> None:
@@ -29,19 +34,17 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 
 @contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
+def progress_bar(total: int) -> Iterator[Callable[[int, str], None]]:
     """A bar that `advance(done, note)` moves and that appears with its first move."""
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=8),
         TextColumn("{task.completed}/{task.total}"),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn("{task.fields[note]}", markup=False),
         TimeRemainingColumn(),
+        TextColumn("left"),
     )
     progress = Progress(*columns, console=messages)
-    task = progress.add_task(what, total=total, note="")
+    task = progress.add_task("", total=total, note="")
 
     def advance(done: int, note: str) -> None:
         progress.start()

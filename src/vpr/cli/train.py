@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vpr.cli.flags import add_config_flags, apply_flags
 from vpr.cli.main import Command
-from vpr.cli.show import messages, print_json, progress_bar
+from vpr.cli.show import print_json, progress_bar, tell
 from vpr.config import RunConfig
 from vpr.presets import PRESETS, preset
 
@@ -22,7 +22,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument("preset", metavar="PRESET", help=f"One of {', '.join(PRESETS)}.")
     parser.add_argument("--out", type=Path, help="Run folder; runs/PRESET-sSEED by default.")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads. [1]")
-    parser.add_argument("--accelerator", default="cpu", help="cpu, cuda, mps or auto. [cpu]")
+    devices = ("cpu", "cuda", "mps", "auto")
+    parser.add_argument("--accelerator", default="cpu", choices=devices, help="Where. [cpu]")
+    parser.usage = "vpr train PRESET [--out FOLDER] [--FIELD VALUE …]"
     parser.add_argument("--until", type=int, help="Stop, with a checkpoint, after this step.")
     chosen = next((PRESETS[word] for word in words if word in PRESETS), RunConfig())
     add_config_flags(parser, chosen, words)
@@ -41,7 +43,7 @@ class Watch:
         rate = done / (perf_counter() - self.start) if done else 0.0
         kls = " ".join(f"{value:.1f}" for value in now.kl)
         rates = " ".join(f"{value:.2f}" for value in now.update_rate)
-        note = f"loss {now.loss:.1f}  kl {kls}  updates {rates}  {rate:.1f} steps/s"
+        note = f"loss {now.loss:.1f} kl {kls} updates {rates} {rate:.1f}/s"
         self.advance(now.step, note)
 
 
@@ -54,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     name = f"{config.preset.replace('/', '-')}-s{config.seed}"
     out: Path = arguments.out or Path("runs") / name
     torch.set_num_threads(max(arguments.threads, 1))
-    with progress_bar(f"{config.preset} → {out}", config.training.steps) as advance:
+    tell(f"Training {config.preset} in {out}")
+    with progress_bar(config.training.steps) as advance:
         watch = Watch(advance)
         outcome = train(
             config, out, watch=watch, until=arguments.until, accelerator=arguments.accelerator
@@ -62,10 +65,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"run": str(out)} | outcome._asdict())
     elif outcome.finished:
-        messages.print(f"Done: {out}. Next: vpr evaluate {out}")
+        tell(f"Done: {out}. Next: vpr evaluate {out}")
     else:
-        messages.print(f"Stopped at step {outcome.step}; the same command goes on from there.")
-    return 0
+        tell(f"Stopped at step {outcome.step}; the same command goes on from there.")
+    if outcome.finished and outcome.settled is None and config.schedule.name == "staged":
+        tell("The reconstruction never settled, so the levels did not form: train more steps.")
+    return 130 if outcome.interrupted else 0
 
 
 COMMAND = Command("Train a model from a preset, or go on with a run.", declare, run)

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from vpr.errors import VPRError
+
 
 class Batch(NamedTuple):
     """Sequences with what is true of every frame."""
@@ -32,9 +34,15 @@ class Dataset(Protocol):
 
 def training_rng(seed: int) -> np.random.Generator:
     """The stream of training data of this seed."""
-    return np.random.default_rng([seed, 0])
+    return _rng(seed, 0)
 
 
 def evaluation_rng(seed: int) -> np.random.Generator:
     """The stream of evaluation data of this seed; never the training stream of any seed."""
-    return np.random.default_rng([seed, 1])
+    return _rng(seed, 1)
+
+
+def _rng(seed: int, stream: int) -> np.random.Generator:
+    if not 0 <= seed < 2**32:  # beyond, numpy's streams of two seeds could be the same
+        raise VPRError(f"seed must be 0 to 4294967295, got {seed}")
+    return np.random.default_rng([seed, stream])

@@ -39,7 +39,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Scores of each level against each factor's changes, beside controls that know nothing.
 
-    Detection uses the means of the states; the ELBO, one sample of them.
+    Detection uses the means of the states; the ELBO, one sample of them. `expected_share` is the
+    share of a level's boundaries at which CE held, alone or with CU; so with `unexpected_share`.
     """
     if sequences < 1 or length < 2:
         raise VPRError(f"evaluate 1 sequence or more of 2 frames or more, not {sequences}×{length}")
@@ -65,12 +66,14 @@ def _observe(model: VPR, batch: Batch, seed: int, watch: Callable[[int], None] |
     marks: list[list[NDArray[Any]]] = []
     terms: list[NDArray[Any]] = []
     for start in range(0, len(batch.frames), CHUNK):
-        video = torch.from_numpy(batch.frames[start : start + CHUNK])
+        video = torch.from_numpy(batch.frames[start : start + CHUNK]).to(model.usual)
         trace = model.observe(video)
         seen = [level.evidence for level in trace.levels]
-        marks.append([np.stack([e.boundary, e.expected, e.unexpected]) for e in seen])
+        kinds = [(e.boundary, e.expected, e.unexpected) for e in seen]
+        marks.append([torch.stack(each).cpu().numpy() for each in kinds])
         loss = model.loss(video, noise=model.noise(len(video), video.shape[1], generator))
-        terms.append(len(video) * torch.cat([loss.reconstruction[None], loss.kl]).numpy())
+        both = torch.cat([loss.reconstruction[None], loss.kl])
+        terms.append(len(video) * both.cpu().numpy())
         if watch is not None:
             watch(start + len(video))
     whole = [np.concatenate(level, 1) for level in zip(*marks, strict=True)]
