@@ -11,7 +11,7 @@ import torch
 
 from tests.conftest import tiny_run
 from vpr import VPR, VPRError
-from vpr.checkpoint import RunFolder, load_model, save_pretrained
+from vpr.checkpoint import RunFolder, load_model
 from vpr.training import train
 
 
@@ -123,14 +123,15 @@ def test_run_without_weights_says_train_first(tmp_path: Path) -> None:
 
 
 def test_full_disk_leaves_the_last_checkpoint(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = (run / "model.safetensors").read_bytes()
-    model = load_model(run)
+    before = {path: path.read_bytes() for path in run.glob("*.safetensors")}
+    folder, model = RunFolder(run), load_model(run)
+    checkpoint = folder.load()
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(VPRError, match="no room left on the disk; nothing was overwritten"):
-        save_pretrained(model, run)
-    assert (run / "model.safetensors").read_bytes() == before
+        folder.save(model, checkpoint)
+    assert before == {path: path.read_bytes() for path in run.glob("*.safetensors")}
     assert not list(run.glob("*.partial"))

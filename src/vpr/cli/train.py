@@ -33,12 +33,14 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 class Watch:
     """Turns training's numbers into the note beside the bar."""
 
-    def __init__(self, advance: Callable[[int, str], None]) -> None:
-        self.advance = advance
+    def __init__(self, title: str, advance: Callable[[int, str], None]) -> None:
+        self.title, self.advance = title, advance
         self.start, self.first = perf_counter(), 0
 
     def __call__(self, now: Progress) -> None:
-        self.first = self.first or now.step
+        if not self.first:
+            tell(self.title)
+            self.start, self.first = perf_counter(), now.step
         done = now.step - self.first
         rate = done / (perf_counter() - self.start) if done else 0.0
         kls = " ".join(f"{value:.1f}" for value in now.kl)
@@ -56,9 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     name = f"{config.preset.replace('/', '-')}-s{config.seed}"
     out: Path = arguments.out or Path("runs") / name
     torch.set_num_threads(max(arguments.threads, 1))
-    tell(f"Training {config.preset} in {out}")
     with progress_bar(config.training.steps) as advance:
-        watch = Watch(advance)
+        watch = Watch(f"Training {config.preset} in {out}", advance)
         outcome = train(
             config, out, watch=watch, until=arguments.until, accelerator=arguments.accelerator
         )
