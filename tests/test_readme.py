@@ -1,5 +1,6 @@
 """Every command and every piece of Python in the README runs."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -56,3 +57,16 @@ def test_other_lines_are_make_targets_that_exist() -> None:
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_results_are_those_of_the_files() -> None:
+    """Every seed that was run stands in the table, with the numbers that were measured."""
+    rows = []
+    for path in sorted((ROOT / "results" / "moving-ball").glob("cpu-s*.json")):
+        run = json.loads(path.read_text())
+        scores = run["metrics"]["levels"]["2"]["colour"]
+        blind = run["metrics"]["controls"]["2"]["random"]["colour"]["f1"]
+        cells = [scores["f1"], scores["precision"], scores["recall"], blind]
+        numbers = " | ".join(f"{value:.4f}" for value in cells)
+        rows.append(f"| {run['seed']} | {numbers} | {run['seconds'] / 60:.0f} |")
+    assert re.findall(r"^\| \d.*$", README, re.MULTILINE) == rows
