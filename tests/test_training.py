@@ -14,6 +14,7 @@ from vpr import VPRError
 from vpr.checkpoint import RunFolder
 from vpr.config import RunConfig, TrainingConfig
 from vpr.data import Synthetic
+from vpr.presets import PRESETS
 from vpr.schedule import Linear
 from vpr.training import Progress, Session, learning_rate, train
 
@@ -146,3 +147,10 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
 
     train(config, tmp_path, watch=intrude, until=1)
     assert train(config, tmp_path).finished
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_trains(name: str, tmp_path: Path) -> None:
+    config = PRESETS[name]
+    small = replace(config.training, steps=1, batch_size=2, length=3)
+    assert train(replace(config, training=small), tmp_path).finished

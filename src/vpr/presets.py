@@ -15,7 +15,7 @@ _PAPER_BALL = RunConfig(
     preset="paper/moving-ball",
     model=ModelConfig(),
     data=MovingBall(),
-    training=TrainingConfig(kl_balancing=True),
+    training=TrainingConfig(kl_balancing=True, clip=10_000.0),
     schedule=Linear(),
 )
 
