@@ -3,8 +3,10 @@
 import errno
 import json
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -135,3 +137,32 @@ def test_full_disk_leaves_the_last_checkpoint(run: Path, monkeypatch: pytest.Mon
         folder.save(model, checkpoint)
     assert before == {path: path.read_bytes() for path in run.glob("*.safetensors")}
     assert not list(run.glob("*.partial"))
+
+
+def test_hub_id_loads_from_the_hub(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def snapshot_download(name: str, allow_patterns: list[str]) -> str:
+        asked.append(name)
+        return str(run)
+
+    hub = SimpleNamespace(snapshot_download=snapshot_download)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    assert VPR.from_pretrained("somebody/a-model").config == RunFolder(run).config().model
+    assert asked == ["somebody/a-model"]
+
+
+def test_hub_id_without_the_hub_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(VPRError, match=r"pip install 'vpr-torch\[hub\]'"):
+        VPR.from_pretrained("somebody/a-model")
+
+
+def test_hub_that_does_not_have_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def snapshot_download(name: str, allow_patterns: list[str]) -> str:
+        raise ConnectionError
+
+    hub = SimpleNamespace(snapshot_download=snapshot_download)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    with pytest.raises(VPRError, match="nor on the hub: ConnectionError"):
+        VPR.from_pretrained("somebody/a-model")
