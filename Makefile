@@ -18,6 +18,7 @@ clean:
 
 # torch goes first and pinned: as somebody's dependency pip would take a CUDA build.
 .venv/ready: pyproject.toml constraints.txt
+	@echo "Making .venv and installing torch: about a minute."
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt torch==$$(sed -n 's/^torch==//p' constraints.txt) numpy
 	$(BIN)/pip install -q -c constraints.txt -e .

@@ -179,7 +179,8 @@ def _download(name: str) -> Path:
         from huggingface_hub import snapshot_download
     except ImportError:
         raise VPRError(
-            f"no folder {name!r} here; to fetch it from the hub: pip install 'vpr-torch[hub]'"
+            f"no model {name!r} on this machine: give a run folder or "
+            f"{' or '.join(shipped_models())}; for the hub, pip install 'vpr-torch[hub]' first"
         ) from None
     try:
         return Path(snapshot_download(name, allow_patterns=[CONFIG, MODEL]))

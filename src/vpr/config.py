@@ -131,4 +131,5 @@ class RunConfig:
     def __post_init__(self) -> None:
         _check(0 <= self.seed < 2**32, "seed must be 0 to 4294967295", self.seed)
         same = self.model.frame == self.data.frame
-        _check(same, f"model.frame must be the data's, {self.data.frame}", self.model.frame)
+        wanted = ",".join(map(str, self.data.frame))
+        _check(same, f"model.frame must be the data's: set it to {wanted}", self.model.frame)

@@ -61,6 +61,7 @@ def test_stopped_training_says_how_to_go_on(
     assert "Training cpu/moving-ball in" in err
     assert "Stopped at step 2; the same command goes on from there." in err
     code, _, err = vpr(capsys, *words)
+    assert "going on from step 2" in err
     assert "Done" in err
 
 
@@ -94,7 +95,11 @@ def test_another_kind_of_schedule_and_data(
         ("dance", "invalid choice: 'dance'"),
         ("train", "PRESET"),
         ("train cpu/cats --out {tmp}/x", "no preset 'cpu/cats': choose one of"),
-        ("train cpu/moving-ball --wings 2 --out {tmp}/x", "--wings"),
+        (
+            "train cpu/moving-ball --wings 2 --out {tmp}/x",
+            "unknown --wings 2; see vpr train --help",
+        ),
+        ("train cpu/moving-ball --train.steps 2", "did you mean --training.steps?"),
         ("train cpu/moving-ball --model.levels two --out {tmp}/x", "invalid int value: 'two'"),
         ("train cpu/moving-ball --model.levels 0 --out {tmp}/x", "levels must be 1 or more, got 0"),
         ("train cpu/moving-ball --model.frame 3,x --out {tmp}/x", "--model.frame"),

@@ -25,11 +25,12 @@ def print_json(data: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    table = Table(title=title, title_justify="left")
+    table = Table()
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number == 0 else "right")
     for row in rows:
         table.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row))
+    print(title)
     Console().print(table)
 
 
@@ -53,4 +54,5 @@ def progress_bar(total: int) -> Iterator[Callable[[int, str], None]]:
     try:
         yield advance
     finally:
-        progress.stop()
+        if progress.live.is_started:
+            progress.stop()

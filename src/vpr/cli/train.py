@@ -26,6 +26,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument("--accelerator", default="cpu", choices=devices, help="Where. [cpu]")
     parser.usage = "vpr train PRESET [--out FOLDER] [--FIELD VALUE …]"
     parser.add_argument("--until", type=int, help="Stop, with a checkpoint, after this step.")
+    parser.epilog = "The values in brackets are those of the preset, when PRESET is given too."
     chosen = next((PRESETS[word] for word in words if word in PRESETS), RunConfig())
     add_config_flags(parser, chosen, words)
 
@@ -39,8 +40,9 @@ class Watch:
 
     def __call__(self, now: Progress) -> None:
         if not self.first:
-            tell(self.title)
             self.start, self.first = perf_counter(), now.step
+            done_before = f", going on from step {now.step - 1}" if now.step > 1 else ""
+            tell(self.title + done_before)
         done = now.step - self.first
         rate = done / (perf_counter() - self.start) if done else 0.0
         kls = " ".join(f"{value:.1f}" for value in now.kl)
