@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vpr import VPR, evaluate
-from vpr.checkpoint import shipped_models, trained_on
+from vpr.checkpoint import data_for, shipped_models
 
 
 @pytest.mark.parametrize("name", shipped_models())
@@ -18,6 +18,6 @@ def test_weights_are_small_enough_to_ship(name: str) -> None:
 
 def test_moving_ball_finds_the_colour_changes() -> None:
     model = VPR.from_pretrained("moving-ball")
-    report = evaluate(model, trained_on("moving-ball"), sequences=32, length=50, seed=11)
+    report = evaluate(model, data_for("moving-ball"), sequences=32, length=50, seed=11)
     assert report["levels"]["2"]["colour"]["f1"] > 0.95
     assert report["controls"]["2"]["random"]["colour"]["f1"] < 0.3

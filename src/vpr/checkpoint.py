@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TextIO
 from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig
-from vpr.data import Dataset
+from vpr.data import Dataset, dataset
 from vpr.errors import VPRError
 from vpr.files import PARTIAL, read_json, read_tensors, why, write_json, write_tensors
 from vpr.model import VPR
@@ -142,8 +142,10 @@ def load_model(name: Path | str) -> VPR:
     return model.eval()
 
 
-def trained_on(name: Path | str) -> Dataset:
-    """The dataset that the model of this name was trained on."""
+def data_for(name: Path | str, instead: str | None = None) -> Dataset:
+    """The dataset that the model of this name was trained on, or another one by its name."""
+    if instead is not None:
+        return dataset(instead)
     folder = _find(str(name))
     config = _read_config(folder)
     if "data" not in config:

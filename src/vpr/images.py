@@ -49,14 +49,14 @@ class WorldModels(Codec):
 
     def __init__(self, frame: tuple[int, int, int], width: int, channels: int) -> None:
         super().__init__()
-        colours, height, rows_width = frame
-        original = (height, rows_width) == (64, 64)
+        colours, rows, columns = frame
+        original = (rows, columns) == (64, 64)
         pad = 0 if original else 1
         plan = [colours, *(channels * 2**i for i in range(4))]
         self.convolutions = nn.ModuleList(nn.Conv2d(a, b, 4, 2, pad) for a, b in pairwise(plan))
         for layer, a in zip(self.convolutions, plan, strict=False):
             initialise(layer, a * 16)
-        grid = (2, 2) if original else (height // 16, rows_width // 16)
+        grid = (2, 2) if original else (rows // 16, columns // 16)
         self.embed = dense(plan[-1] * grid[0] * grid[1], width)
 
         self.start = (channels * 32, 1, 1) if original else (channels * 4, *grid)
@@ -106,9 +106,8 @@ class Folded(Codec):
 
     def __init__(self, frame: tuple[int, int, int], width: int, channels: int) -> None:
         super().__init__()
-        self.frame = frame
-        colours, height, rows_width = frame
-        self.grid = (height // 16, rows_width // 16)
+        colours, rows, columns = frame
+        self.grid = (rows // 16, columns // 16)
         places = self.grid[0] * self.grid[1]
         ch = channels
         self.down = nn.ModuleList(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vpr.cli.main import Command
 from vpr.cli.show import print_json, print_table
-from vpr.data import DATASETS, dataset
+from vpr.data import DATASETS
 
 if TYPE_CHECKING:
     from vpr.demo.table import Row
@@ -25,14 +25,14 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.checkpoint import load_model, trained_on
+    from vpr.checkpoint import data_for, load_model
     from vpr.demo import as_json, page, run_demo, summary_rows
     from vpr.files import write_text
 
     model = load_model(arguments.model)
     demo = run_demo(
         model,
-        dataset(arguments.data) if arguments.data else trained_on(arguments.model),
+        data_for(arguments.model, arguments.data),
         sequences=arguments.sequences,
         length=arguments.length,
         seed=arguments.seed,

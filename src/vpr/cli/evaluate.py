@@ -8,7 +8,7 @@ from typing import Any
 
 from vpr.cli.main import Command
 from vpr.cli.show import print_json, print_table, progress_bar
-from vpr.data import DATASETS, Dataset, dataset
+from vpr.data import DATASETS
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -23,7 +23,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     import torch
 
-    from vpr.checkpoint import load_model
+    from vpr.checkpoint import data_for, load_model
     from vpr.evaluation import evaluate
 
     torch.set_num_threads(max(arguments.threads, 1))
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar(arguments.sequences) as advance:
         result = evaluate(
             model,
-            _data(arguments),
+            data_for(arguments.model, arguments.data),
             sequences=arguments.sequences,
             length=arguments.length,
             seed=arguments.seed,
@@ -42,15 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(result)
     return 0
-
-
-def _data(arguments: argparse.Namespace) -> Dataset:
-    """The dataset that was asked for, or the one that the model was trained on."""
-    from vpr.checkpoint import trained_on
-
-    if arguments.data is not None:
-        return dataset(arguments.data)
-    return trained_on(arguments.model)
 
 
 def _print(result: dict[str, Any]) -> None:
@@ -72,7 +63,7 @@ def _print(result: dict[str, Any]) -> None:
         [
             [
                 level,
-                *(scores[f"{key}_share"] if key else scores["update_rate"] for key in KEYS),
+                *(scores[key] for key in SHARES),
                 result["kl"][int(level) - 1],
             ]
             for level, scores in result["levels"].items()
@@ -80,6 +71,6 @@ def _print(result: dict[str, Any]) -> None:
     )
 
 
-KEYS = ("", "expected", "unexpected", "both")
+SHARES = ("update_rate", "expected_share", "unexpected_share", "both_share")
 
 COMMAND = Command("Score a model's boundaries against ground truth.", declare, run)

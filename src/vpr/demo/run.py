@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vpr.boundaries import Boundary, boundaries
 from vpr.data import Batch, Dataset, evaluation_rng
 from vpr.errors import VPRError
-from vpr.evaluation import Scores, score
+from vpr.evaluation import Scores, check_request, score
 from vpr.events import Evidence
 from vpr.model import VPR
 from vpr.trace import LevelTrace, Trace
@@ -60,7 +60,9 @@ class Demo(NamedTuple):
 @torch.no_grad()
 def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50, seed: int) -> Demo:
     """Sequences that no training run has seen; detection uses the means of the states."""
-    _check(model, data, sequences, length)
+    check_request(model, data, sequences, length)
+    if model.config.levels < 2:
+        raise VPRError("a model with one level detects no events: show one with 2 or more")
     batch = data.batch(sequences, length, evaluation_rng(seed))
     trace = model.eval().observe(torch.from_numpy(batch.frames).to(model.usual))
     painted = model.reconstruct(trace.c0).clamp(0, 1).float().cpu().numpy()
@@ -74,15 +76,6 @@ def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50,
         clips=tuple(_clip(batch, true, trace, painted, i) for i in range(sequences)),
         pooled=tuple(score(level.evidence.boundary.cpu().numpy(), true) for level in upper),
     )
-
-
-def _check(model: VPR, data: Dataset, sequences: int, length: int) -> None:
-    if sequences < 1 or length < 2:
-        raise VPRError(f"show 1 sequence or more of 2 frames or more, not {sequences}×{length}")
-    if tuple(data.frame) != model.config.frame:
-        raise VPRError(f"the model sees frames of {model.config.frame}, the data has {data.frame}")
-    if model.config.levels < 2:
-        raise VPRError("a model with one level detects no events: show one with 2 or more")
 
 
 def _clip(

@@ -42,10 +42,7 @@ def evaluate(
     Detection uses the means of the states; the ELBO, one sample of them. `expected_share` is the
     share of a level's boundaries at which CE held, alone or with CU; so with `unexpected_share`.
     """
-    if sequences < 1 or length < 2:
-        raise VPRError(f"evaluate 1 sequence or more of 2 frames or more, not {sequences}×{length}")
-    if tuple(data.frame) != model.config.frame:
-        raise VPRError(f"the model sees frames of {model.config.frame}, the data has {data.frame}")
+    check_request(model, data, sequences, length)
     batch = data.batch(sequences, length, evaluation_rng(seed))
     observed = _observe(model.eval(), batch, seed, watch)
     levels = range(1, model.config.levels + 1)
@@ -59,6 +56,14 @@ def evaluate(
         "length": length,
         "seed": seed,
     }
+
+
+def check_request(model: VPR, data: Dataset, sequences: int, length: int) -> None:
+    """Can this model watch so many sequences of this data?"""
+    if sequences < 1 or length < 2:
+        raise VPRError(f"take 1 sequence or more of 2 frames or more, not {sequences}×{length}")
+    if tuple(data.frame) != model.config.frame:
+        raise VPRError(f"the model sees frames of {model.config.frame}, the data has {data.frame}")
 
 
 def _observe(model: VPR, batch: Batch, seed: int, watch: Callable[[int], None] | None) -> Observed:
