@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from vpr.errors import VPRError
-from vpr.images import Codec, Features, Folded, WorldModels, _fold, _unfolded, make_codec
+from vpr.convolutions import fold, unfolded
+from vpr.images import Codec, Features, Folded, WorldModels, make_codec
 from vpr.likelihood import make_likelihood
 
 NETWORKS = ("world-models", "folded")
@@ -113,15 +114,15 @@ class TestFold:
     @pytest.mark.parametrize("c", [1, 3])
     def test_inverse(self, k: int, h: int, w: int, c: int) -> None:
         y = random(2, h, w, c)
-        folded = _fold(y, k)
+        folded = fold(y, k)
         assert folded.shape == (2, h // k, w // k, k * k * c)
-        assert torch.equal(_unfolded(folded, k), y)
-        assert torch.equal(_fold(_unfolded(folded, k), k), folded)
+        assert torch.equal(unfolded(folded, k), y)
+        assert torch.equal(fold(unfolded(folded, k), k), folded)
 
     def test_a_patch_is_a_vector(self) -> None:
         y = random(1, 8, 12, 3)
         patch = y[0, 4:8, 8:12]
-        assert torch.equal(_fold(y, 4)[0, 1, 2], patch.flatten())
+        assert torch.equal(fold(y, 4)[0, 1, 2], patch.flatten())
 
 
 class TestWorldModels:

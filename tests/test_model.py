@@ -20,7 +20,7 @@ from vpr.events import Decision, Window
 from vpr.model import VPR
 from vpr.schedule import Weights
 from vpr.trace import LevelTrace, State, Trace
-from vpr.tree import tree_map, tree_where
+from vpr.tree import tree_map, tree_put
 
 Factory = Callable[..., Any]
 BATCH, LENGTH = 3, 12
@@ -411,8 +411,7 @@ class TestTwoWaysToTheSame:
         model = tiny_model(3, seed=3, window=5)
         video, noise = scenes(), draw(model)
         old = model.observe(video[:, :5], noise=noise[:5]).state
-        again = torch.tensor([False, True, False])
-        mixed = tree_where(again, model.initial(BATCH), old)
+        mixed = tree_put(old, torch.tensor([1]), model.initial(1))
         trace = model.observe(video[:, 5:], mixed, noise[5:])
         fresh = model.observe(video[1:2, 5:], noise=noise[5:, :, 1:2])
         going_on = model.observe(video[[0, 2], 5:], tree_rows(old, [0, 2]), noise[5:][:, :, [0, 2]])

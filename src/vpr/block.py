@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from vpr.beliefs import Belief
-from vpr.networks import FourLayers, GaussianHead, ResidualStack, Transition
+from vpr.beliefs import Belief, kl
+from vpr.networks import FourLayers, GaussianHead, Posterior, ResidualStack, Transition
+
+
+class Kept(NamedTuple):
+    """What comparisons need and only an update changes."""
+
+    p_ch: Belief  # (B, S) p_θ(s_{τ+1} | d_{τ+1}, c_τ)
+    contexts: Tensor  # (B, 2, H) q's first layer without x: under (d_τ, c_τ), under (d_{τ+1}, c_τ)
 
 
 class BlockState(NamedTuple):
@@ -19,7 +27,7 @@ class BlockState(NamedTuple):
     s: Tensor  # (B, S) s_τ, the sample
     q: Belief  # (B, S) the last posterior, which is p_st of the next comparison
     d_next: Tensor  # (B, D) d_{τ+1} = f_tran(s_τ, d_τ), predicted
-    p_ch: Belief | None  # (B, S) p_θ(s_{τ+1} | d_{τ+1}, c_τ), kept; level 1 compares nothing
+    kept: Kept | None  # for comparisons; level 1 makes none
 
 
 class Block(nn.Module):
@@ -40,7 +48,7 @@ class Block(nn.Module):
         self.f_tran = Transition(state_size, width)
         compressed = 2 * state_size
         self.compress = FourLayers(width, width, compressed)
-        self.q = GaussianHead(compressed + 2 * width, width, state_size, min_std, start=0.13)
+        self.q = Posterior(compressed, width, state_size, min_std)
         self.p = GaussianHead(2 * width, width, state_size, min_std, start=0.7)
 
     def initial(self, batch: int, like: Tensor) -> BlockState:
@@ -48,19 +56,56 @@ class Block(nn.Module):
         wide = like.new_zeros(batch, self.width)
         s = like.new_zeros(batch, self.state_size)
         nothing = Belief.standard(s)
-        return BlockState(wide, wide, s, nothing, wide, nothing if self.compares else None)
+        kept = Kept(nothing, like.new_zeros(batch, 2, self.width)) if self.compares else None
+        return BlockState(wide, wide, s, nothing, wide, kept)
 
-    def update(self, state: BlockState, x: Tensor, c: Tensor, noise: Tensor | None) -> BlockState:
-        """Move to the next subjective timestep: x (B, E) compressed, c (B, D), noise (B, S)."""
-        d = state.d_next
-        q = self.q(x, d, c)
+    def read(self, x: Tensor) -> Tensor:
+        """What x^n (..., D) gives to the posterior's first layer (..., H)."""
+        return self.q.from_x(self.compress(x))
+
+    def compare(self, now: BlockState, x: Tensor) -> tuple[Tensor, Tensor]:
+        """D_st and D_ch (B,): a new x, read (B, H), if nothing changed and if the next event came.
+
+        q_st = q(s | x, d_τ, c_τ) against p_st, the last posterior;
+        q_ch = q(s | x, d_{τ+1}, c_τ) against p_ch = p(s | d_{τ+1}, c_τ).
+        """
+        assert now.kept is not None
+        q = self.q.given(x.unsqueeze(1) + now.kept.contexts)
+        p = Belief(*(torch.stack(pair, 1) for pair in zip(now.q, now.kept.p_ch, strict=True)))
+        kl_static, kl_change = kl(q, p).unbind(1)
+        return kl_static, kl_change
+
+    def update(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> BlockState:
+        """The next subjective timestep, from the d (B, D) predicted for it.
+
+        x (B, H) read, c (B, D), noise (B, S).
+        """
+        context = self.q.from_context(d, c)
+        q = self.q.given(x + context)
         s = q.rsample(noise)
         d_next = self.f_tran(s, d)
-        return BlockState(d, c, s, q, d_next, self._predict(d_next, c))
+        return BlockState(d, c, s, q, d_next, self._keep(context, d_next, c))
 
-    def _predict(self, d_next: Tensor, c: Tensor) -> Belief | None:
-        """p_ch serves decisions only, which are not differentiated."""
+    def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> list[BlockState]:
+        """`update` at each of T frames, for level 1: x (B, T, H), c (B, T, D), noise (T, B, S).
+
+        What x and c give to the posterior is one product for all frames; only d has to wait.
+        """
+        of_d, of_c = self.q.parts()
+        known = (x + F.linear(c, of_c)).unbind(1)
+        states = []
+        for t, c_t in enumerate(c.unbind(1)):
+            q = self.q.given(torch.addmm(known[t], d, of_d.t()))
+            s = q.rsample(noise[t] if noise is not None else None)
+            d_next = self.f_tran(s, d)
+            states.append(BlockState(d, c_t, s, q, d_next, None))
+            d = d_next
+        return states
+
+    @torch.no_grad()
+    def _keep(self, context: Tensor, d_next: Tensor, c: Tensor) -> Kept | None:
+        """Decisions are not differentiated."""
         if not self.compares:
             return None
-        with torch.no_grad():
-            return self.p(d_next, c)  # type: ignore[no-any-return]
+        changed = self.q.from_context(d_next, c)
+        return Kept(self.p(d_next, c), torch.stack([context, changed], 1))

@@ -54,6 +54,13 @@ class Evidence(NamedTuple):
     unexpected: Tensor  # (B,) CU
     boundary: Tensor  # (B,) the level updates
 
+    @classmethod
+    def unasked(cls, boundary: Tensor, like: Tensor) -> Evidence:
+        """No comparison was made; `boundary` is the whole decision. `like` (B, ...) has the type."""
+        unknown = like.new_full(boundary.shape, torch.nan)
+        neither = torch.zeros_like(boundary)
+        return cls(unknown, unknown, unknown, neither, neither, boundary)
+
 
 class Decision(NamedTuple):
     """A rule's answer for each sequence; which criterion spoke, and against which threshold."""
@@ -62,6 +69,19 @@ class Decision(NamedTuple):
     unexpected: Tensor  # (B,) CU
     boundary: Tensor  # (B,)
     threshold: Tensor  # (B,)
+
+    def evidence(
+        self, kl_static: Tensor, kl_change: Tensor, arrives: Tensor, first: Tensor
+    ) -> Evidence:
+        """Where the signal arrived; at a sequence's first frame every level updates. All (B,)."""
+        return Evidence(
+            kl_static,
+            kl_change,
+            self.threshold.where(arrives, torch.nan),
+            self.expected & arrives,
+            self.unexpected & arrives,
+            (self.boundary & arrives) | first,
+        )
 
 
 class Rule(Protocol):
@@ -80,7 +100,10 @@ class Rule(Protocol):
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
     ) -> Decision:
-        """All (B,): the frame's number from 0, D_st, D_ch and the window's mean."""
+        """All (B,): the frame's number from 0, D_st, D_ch and the window's mean.
+
+        D_st and D_ch are NaN where the signal did not arrive; what is said there does not count.
+        """
         ...
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from vpr.convolutions import fold, from_folded, from_one_place, to_folded, unfolded
 from vpr.errors import VPRError
 from vpr.networks import FourLayers, activate, dense, initialise
 
@@ -74,20 +75,31 @@ class WorldModels(Codec):
         initialise(self.transposed[-1], channels * sizes[-1] ** 2 // 4, OUTPUT_GAIN)
 
     def to_layout(self, frames: Tensor) -> Tensor:
-        return frames.contiguous(memory_format=torch.channels_last)
+        return fold(frames.movedim(1, -1), 2).movedim(-1, 1)  # (M, 4·C, H/2, W/2)
+
+    def to_frames(self, y: Tensor) -> Tensor:
+        return unfolded(y.movedim(1, -1), 2).movedim(-1, 1)
 
     def encode(self, y: Tensor) -> Tensor:
-        for layer in self.convolutions:
+        first, *rest = self.convolutions
+        y = activate(from_folded(y, first))  # type: ignore[arg-type]
+        for layer in rest:
             y = activate(layer(y))
         return self.embed(y.flatten(1))  # type: ignore[no-any-return]
 
     def decode(self, c0: Tensor) -> Tensor:
-        y = self.unfold(c0).view(-1, *self.start)
-        y = y.contiguous(memory_format=torch.channels_last)
-        *hidden, last = self.transposed
+        first, *hidden, last = self.transposed
+        y = activate(self._spread(self.unfold(c0), first))  # type: ignore[arg-type]
         for layer in hidden:
             y = activate(layer(y))
-        return last(y)  # type: ignore[no-any-return]
+        return to_folded(y, last)  # type: ignore[arg-type]
+
+    def _spread(self, y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
+        """The first transposed convolution."""
+        if self.start[1:] == (1, 1) and layer.padding == (0, 0):
+            return from_one_place(y, layer)
+        y = y.view(-1, *self.start).contiguous(memory_format=torch.channels_last)
+        return layer(y)  # type: ignore[no-any-return]
 
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:
@@ -125,16 +137,16 @@ class Folded(Codec):
         nn.init.ones_(self.tint.bias)
 
     def to_layout(self, frames: Tensor) -> Tensor:
-        return _fold(frames.movedim(1, -1), 4)
+        return fold(frames.movedim(1, -1), 4)
 
     def to_frames(self, y: Tensor) -> Tensor:
-        return _unfolded(y, 4).movedim(-1, 1)
+        return unfolded(y, 4).movedim(-1, 1)
 
     def encode(self, y: Tensor) -> Tensor:
         first, *rest = self.down
         y = activate(first(y))
         for layer in rest:
-            y = activate(layer(_fold(y, 2)))
+            y = activate(layer(fold(y, 2)))
         y = y.flatten(1, 2)  # (M, places, channels)
         return self.embed(torch.cat([y.flatten(1), y.mean(1)], -1))  # type: ignore[no-any-return]
 
@@ -143,7 +155,7 @@ class Folded(Codec):
         y = self.unfold(c0).view(-1, *self.grid, self.widths[0])
         y = _modulated(y, gains[0])
         for layer, gain in zip(self.up, gains[1:], strict=True):
-            y = _modulated(_unfolded(layer(y), 2), gain)
+            y = _modulated(unfolded(layer(y), 2), gain)
         weight, bias = self._painter(c0)
         out = torch.baddbmm(bias.unsqueeze(1), y.flatten(1, 2), weight.transpose(1, 2))
         return out.view(*y.shape[:3], -1)
@@ -191,20 +203,6 @@ def make_codec(frame: tuple[int, ...], width: int, network: str, channels: int) 
     if network == "folded":
         return Folded(frame, width, channels)  # type: ignore[arg-type]
     raise VPRError(f"network must be 'world-models' or 'folded', got {network!r}")
-
-
-def _fold(y: Tensor, k: int) -> Tensor:
-    """(M, H, W, C) → (M, H/k, W/k, k·k·C)."""
-    m, h, w, c = y.shape
-    y = y.reshape(m, h // k, k, w // k, k, c).transpose(2, 3)
-    return y.reshape(m, h // k, w // k, k * k * c)
-
-
-def _unfolded(y: Tensor, k: int) -> Tensor:
-    """(M, H, W, k·k·C) → (M, H·k, W·k, C), the inverse of `_fold`."""
-    m, h, w, c = y.shape
-    y = y.reshape(m, h, w, k, k, c // (k * k)).transpose(2, 3)
-    return y.reshape(m, h * k, w * k, c // (k * k))
 
 
 def _modulated(y: Tensor, gain: Tensor) -> Tensor:

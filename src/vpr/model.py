@@ -12,22 +12,25 @@ from vpr.block import Block, BlockState
 from vpr.checks import check_frames, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
-from vpr.events import Decision, Evidence, Window
+from vpr.events import Evidence, Window
+from vpr.history import History, Update
 from vpr.images import make_codec
 from vpr.likelihood import make_likelihood
 from vpr.schedule import Weights
 from vpr.trace import LevelTrace, Loss, State, Trace
-from vpr.tree import tree_where
+from vpr.tree import tree_map, tree_put, tree_rows
 
-Encodings = Callable[[int], Tensor]  # index of a level → its compressed x (B, E)
+Encodings = Callable[[int], Tensor]  # index of a level → its x, read (B, H)
+Updates = dict[int, Update]  # index of a level → what its frame brought; only levels that updated
+Beliefs = tuple[Tensor, Belief, Belief, Tensor]  # s, q, p, D_KL(q ‖ p)
 
 
 class LazyEncodings:
-    """Each level's compressed x of one frame, computed when, and only if, somebody asks."""
+    """What each level reads of one frame, computed when, and only if, somebody asks."""
 
     def __init__(self, blocks: list[Block], x0: Tensor) -> None:
         self.blocks, self.x = blocks, [x0]
-        self.compressed: dict[int, Tensor] = {}
+        self.read: dict[int, Tensor] = {}
         self.differentiable = torch.is_grad_enabled()
 
     def __call__(self, n: int) -> Tensor:
@@ -35,9 +38,9 @@ class LazyEncodings:
         with torch.set_grad_enabled(self.differentiable):
             while len(self.x) <= n + 1:
                 self.x.append(self.blocks[len(self.x) - 1].f_enc(self.x[-1]))
-            if n not in self.compressed:
-                self.compressed[n] = self.blocks[n].compress(self.x[n + 1])
-        return self.compressed[n]
+            if n not in self.read:
+                self.read[n] = self.blocks[n].read(self.x[n + 1])
+        return self.read[n]
 
 
 class VPR(nn.Module):
@@ -79,13 +82,17 @@ class VPR(nn.Module):
     def step(
         self, state: State, frame: Tensor, noise: Tensor | None = None
     ) -> tuple[State, tuple[Evidence, ...]]:
-        """One frame (B, *frame). Without gradients a blocked level computes nothing."""
+        """One frame (B, *frame). A blocked level computes nothing."""
         check_frames(frame, ("batch",), self.config, self.usual.dtype)
         check_values(frame, self.config)
         self._check_state(state, len(frame))
         self._check_noise(noise, (), len(frame))
-        x0 = self.codec.encode(self.codec.to_layout(frame))
-        return self._advance(state, LazyEncodings(self._blocks(), x0), noise)
+        x = LazyEncodings(self._blocks(), self.codec.encode(self.codec.to_layout(frame)))
+        state, evidence, updates = self._advance(state, x, noise)
+        before = state.blocks[0]
+        c = self._context(0, state.blocks) if updates else before.c
+        first = self._blocks()[0].update(before.d_next, x(0), c, _of(noise, 0))
+        return state._replace(blocks=(first, *state.blocks[1:])), evidence
 
     def observe(
         self,
@@ -155,114 +162,122 @@ class VPR(nn.Module):
         self, y: Tensor, video: Tensor, state: State | None, noise: Tensor | None
     ) -> Trace:
         """`observe`, for frames y (B·T, …) that are in the codec's layout already."""
-        batch, length = video.shape[:2]
+        x0 = self.codec.encode(y).view(*video.shape[:2], self.config.width)
+        return self.core(x0, state, noise)
+
+    def core(self, x0: Tensor, state: State | None = None, noise: Tensor | None = None) -> Trace:
+        """The hierarchy alone: x⁰ (B, T, D), what the image network saw, to the whole trace.
+
+        Level 1 always updates and decides nothing, so it goes last, with everything known.
+        """
+        batch, length = x0.shape[:2]
         state = state if state is not None else self.initial(batch)
         self._check_state(state, batch)
         self._check_noise(noise, (length,), batch)
-        x = self._encode(y, batch)
-        states, evidence = [], []
-        for t in range(length):
-            eps = noise[t] if noise is not None else None
-            state, seen = self._advance(state, [x_n[:, t] for x_n in x].__getitem__, eps)
-            states.append(state.blocks)
+        x = self._encode(x0)
+        histories = [History(blocks) for blocks in state.blocks[1:]]
+        evidence = []
+        for t, x_t in enumerate(zip(*(x_n.unbind(1) for x_n in x), strict=True)):
+            state, seen, updates = self._advance(state, x_t.__getitem__, _of(noise, t))
             evidence.append(seen)
+            for n, history in enumerate(histories, start=1):
+                history.push(updates.get(n))
+        upper = [history.states() for history in histories]
+        c1 = self._first_context(upper, histories) if upper else torch.zeros_like(x0)
+        eps = noise[:, 0] if noise is not None else None
+        first = self._blocks()[0].follow(state.blocks[0].d_next, x[0], c1, eps)
+        beliefs = [self._beliefs(0, tree_map(_stacked, *first))]
+        for n, history in enumerate(histories, start=1):
+            beliefs.append(tree_map(history.at_frames, self._beliefs(n, upper[n - 1])))
         levels = tuple(
-            self._trace_level(n, [blocks[n] for blocks in states], [e[n] for e in evidence])
-            for n in range(self.config.levels)
+            _trace_level(told, [seen[n] for seen in evidence]) for n, told in enumerate(beliefs)
         )
-        c0 = self._blocks()[0].f_dec(stack([blocks[0].c for blocks in states]), levels[0].s)
-        return Trace(c0, levels, state)
+        c0 = self._blocks()[0].f_dec(c1, levels[0].s)
+        return Trace(c0, levels, state._replace(blocks=(first[-1], *state.blocks[1:])))
 
     def _advance(
         self, state: State, x: Encodings, noise: Tensor | None
-    ) -> tuple[State, tuple[Evidence, ...]]:
-        """Algorithm 1 for one frame."""
-        live = not torch.is_grad_enabled()  # at run time a blocked level computes nothing
+    ) -> tuple[State, tuple[Evidence, ...], Updates]:
+        """Algorithm 1 for one frame, levels 2 to N; then it is the turn of level 1."""
         with torch.no_grad():
-            evidence, windows = self._detect(state, x, live)
-        blocks = self._infer(state, x, evidence, noise, live)
-        return State(blocks, windows, state.time + 1), evidence
+            evidence, windows = self._detect(state, x)
+        blocks, updates = self._infer(state, x, evidence, noise)
+        return State(blocks, windows, state.time + 1), evidence, updates
 
     def _detect(
-        self, state: State, x: Encodings, live: bool
+        self, state: State, x: Encodings
     ) -> tuple[tuple[Evidence, ...], tuple[Window, ...]]:
         """Event detection, bottom-up: who updates, and what D_st was."""
-        boundary = torch.ones_like(state.time, dtype=torch.bool)
-        evidence = [_unasked(boundary, state.blocks[0].s)]  # level 1 is always True
-        windows = list(state.windows)
         first = state.time == 0
+        like = state.blocks[0].s
+        evidence = [Evidence.unasked(torch.ones_like(first), like)]  # level 1 is always True
+        windows = list(state.windows)
         for n in range(1, self.config.levels):
             arrives = evidence[-1].boundary & ~first
-            if live and not arrives.any():
-                evidence.append(_unasked(first, state.blocks[n].s))
-                continue
-            seen, usual = self._compare(n, state, x(n)), state.windows[n - 1].mean(self.rule.power)
+            rows = _where(arrives)
+            if not len(rows):  # the signal stops here
+                evidence += [Evidence.unasked(first, like)] * (self.config.levels - n)
+                break
+            seen = self._compare(n, state, x(n), rows)
+            usual = windows[n - 1].mean(self.rule.power)
             decision = self.rule.decide(n + 1, state.time, *seen, usual)
-            windows[n - 1] = state.windows[n - 1].push(seen[0], where=arrives)
-            evidence.append(_masked(seen, decision, arrives, first))
+            windows[n - 1] = windows[n - 1].push(seen[0], where=arrives)
+            evidence.append(decision.evidence(*seen, arrives, first))
         return tuple(evidence), tuple(windows)
 
-    def _compare(self, n: int, state: State, x: Tensor) -> tuple[Tensor, Tensor]:
-        """D_st and D_ch (B,): the new x under "nothing changed" and under "the next event came".
-
-        q_st = q(s | x, d_τ, c_τ) against p_st, the last posterior;
-        q_ch = q(s | x, d_{τ+1}, c_τ) against p_ch = p(s | d_{τ+1}, c_τ), kept since the update.
-        """
-        block, now = self._blocks()[n], state.blocks[n]
-        assert now.p_ch is not None
-        both = block.q(x.repeat(2, 1), torch.cat([now.d, now.d_next]), now.c.repeat(2, 1))
-        q_st, q_ch = (Belief(*halves) for halves in zip(*(v.chunk(2) for v in both), strict=True))
-        return kl(q_st, now.q), kl(q_ch, now.p_ch)
+    def _compare(self, n: int, state: State, x: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """D_st and D_ch (B,) of the sequences `rows` (R,); the others get NaN."""
+        seen = self._blocks()[n].compare(*tree_rows((state.blocks[n], x), rows))
+        unknown = x.new_full(x.shape[:1], torch.nan)
+        return tree_put((unknown, unknown), rows, seen)
 
     def _infer(
-        self,
-        state: State,
-        x: Encodings,
-        evidence: tuple[Evidence, ...],
-        noise: Tensor | None,
-        live: bool,
-    ) -> tuple[BlockState, ...]:
-        """Inference, top-down: c^n ← f_dec(s^{n+1}, c^{n+1}), then the posterior of level n."""
-        blocks = list(state.blocks)
-        for n in reversed(range(self.config.levels)):
-            update = evidence[n].boundary
-            if live and not update.any():
-                continue
-            c = self._context(n, blocks)
-            eps = noise[n] if noise is not None else None
-            new = self._blocks()[n].update(blocks[n], x(n), c, eps)
-            blocks[n] = new if n == 0 else tree_where(update, new, blocks[n])
-        return tuple(blocks)
+        self, state: State, x: Encodings, evidence: tuple[Evidence, ...], noise: Tensor | None
+    ) -> tuple[tuple[BlockState, ...], Updates]:
+        """Inference, top-down: c^n ← f_dec(s^{n+1}, c^{n+1}), then the posterior of level n.
 
-    def _context(self, n: int, blocks: list[BlockState]) -> Tensor:
+        A level pays only for the sequences in which it updates, in training as at run time.
+        """
+        blocks, updates = state.blocks, {}
+        for n in reversed(range(1, self.config.levels)):
+            rows = _where(evidence[n].boundary)
+            if len(rows):
+                inputs = blocks[n].d_next, x(n), self._context(n, blocks), _of(noise, n)
+                new = self._blocks()[n].update(*tree_rows(inputs, rows))
+                updates[n] = Update(rows, new)
+                blocks = (*blocks[:n], tree_put(blocks[n], rows, new), *blocks[n + 1 :])
+        return blocks, updates
+
+    def _context(self, n: int, blocks: tuple[BlockState, ...]) -> Tensor:
         """c^n (B, D) from the level above; nothing is above the top."""
         if n + 1 == self.config.levels:
             return torch.zeros_like(blocks[n].c)
         above = blocks[n + 1]
         return self._blocks()[n + 1].f_dec(above.c, above.s)  # type: ignore[no-any-return]
 
-    def _encode(self, y: Tensor, batch: int) -> list[Tensor]:
-        """Each level's compressed x (B, T, E), for all frames at once."""
-        x = self.codec.encode(y).view(batch, -1, self.config.width)
-        compressed = []
+    def _first_context(self, upper: list[BlockState], histories: list[History]) -> Tensor:
+        """c¹ (B, T, D) of all frames from what level 2 was."""
+        c1: Tensor = self._blocks()[1].f_dec(upper[0].c, upper[0].s)
+        return histories[0].at_frames(c1)
+
+    def _encode(self, x: Tensor) -> list[Tensor]:
+        """What each level reads (B, T, H), for all frames at once, from x⁰ (B, T, D)."""
+        read = []
         for block in self._blocks():
             x = block.f_enc(x)
-            compressed.append(block.compress(x))
-        return compressed
+            read.append(block.read(x))
+        return read
 
-    def _trace_level(
-        self, n: int, states: list[BlockState], evidence: list[Evidence]
-    ) -> LevelTrace:
-        """Stack over time; the priors, which no decision needs, for all frames in one call."""
-        q = Belief(stack([b.q.mean for b in states]), stack([b.q.std for b in states]))
-        d, c = stack([b.d for b in states]), stack([b.c for b in states])
-        p = self._blocks()[n].p(d, c)
+    def _beliefs(self, n: int, states: BlockState) -> Beliefs:
+        """s, q and p (..., S) and D_KL(q ‖ p) (...,) of states that a level was in.
+
+        The priors, which no decision needs, come in one call.
+        """
+        p = self._blocks()[n].p(states.d, states.c)
         if n + 1 == self.config.levels:  # p(s^N_1) = N(0, 1): the event before any transition
-            opening = (d == 0).all(-1, keepdim=True)
+            opening = (states.d == 0).all(-1, keepdim=True)
             p = Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
-        seen = Evidence(*(stack(list(v)) for v in zip(*evidence, strict=True)))
-        divergence = torch.where(seen.boundary, kl(q, p), 0.0)
-        return LevelTrace(stack([b.s for b in states]), q, p, divergence, seen)
+        return states.s, states.q, p, kl(states.q, p)
 
     def _check_state(self, state: State, batch: int) -> None:
         if len(state.time) != batch:
@@ -282,34 +297,26 @@ class VPR(nn.Module):
         return list(self.blocks)  # type: ignore[arg-type]
 
 
-def stack(values: list[Tensor]) -> Tensor:
-    """T tensors (B, ...) → (B, T, ...)."""
-    return torch.stack(values, 1)
-
-
 def balance(kls: Tensor) -> Tensor:
     """NVAE's balancing (N,): a level's share of the KL, so that quiet levels pay less."""
     share = kls.detach()
     return share / share.mean().clamp(min=1e-8)
 
 
-def _masked(
-    seen: tuple[Tensor, Tensor], decision: Decision, arrives: Tensor, first: Tensor
-) -> Evidence:
-    """The decision where the signal arrived; at a sequence's first frame every level updates."""
-    kl_static, kl_change = seen
-    return Evidence(
-        kl_static.where(arrives, torch.nan),
-        kl_change.where(arrives, torch.nan),
-        decision.threshold.where(arrives, torch.nan),
-        decision.expected & arrives,
-        decision.unexpected & arrives,
-        (decision.boundary & arrives) | first,
-    )
+def _trace_level(beliefs: Beliefs, evidence: list[Evidence]) -> LevelTrace:
+    s, q, p, divergence = beliefs
+    seen = Evidence(*(_stacked(*values) for values in zip(*evidence, strict=True)))
+    return LevelTrace(s, q, p, torch.where(seen.boundary, divergence, 0.0), seen)
 
 
-def _unasked(boundary: Tensor, like: Tensor) -> Evidence:
-    """No comparison was made; `boundary` is the whole decision."""
-    unknown = torch.full_like(like[:, 0], torch.nan)
-    neither = torch.zeros_like(boundary)
-    return Evidence(unknown, unknown, unknown, neither, neither, boundary)
+def _stacked(*values: Tensor) -> Tensor:
+    """T tensors (B, ...) → (B, T, ...)."""
+    return torch.stack(values, 1)
+
+
+def _of(noise: Tensor | None, index: int) -> Tensor | None:
+    return noise[index] if noise is not None else None
+
+
+def _where(mask: Tensor) -> Tensor:  # (B,) bool → (R,)
+    return mask.nonzero().squeeze(1)

@@ -14,7 +14,8 @@ SLOPE = 0.1  # of every Leaky ReLU; the paper names none
 
 
 def activate(x: Tensor) -> Tensor:
-    return F.leaky_relu(x, SLOPE)
+    """Leaky ReLU in place of x, the fresh output of a layer that nobody needs any more."""
+    return F.leaky_relu_(x, SLOPE)
 
 
 def initialise(layer: nn.Module, fan_in: int, gain: float = 1.0) -> None:
@@ -45,10 +46,14 @@ class FourLayers(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:  # (..., inputs) → (..., outputs)
-        *hidden, last = self.layers
-        for layer in hidden:
-            x = activate(layer(x))
-        return last(x)  # type: ignore[no-any-return]
+        return self.rest(self.layers[0](x))
+
+    def rest(self, x: Tensor) -> Tensor:  # (..., hidden), the first layer's output → (..., outputs)
+        """The layers after the first, for callers who had a part of that before."""
+        _, *others = self.layers
+        for layer in others:
+            x = F.linear(activate(x), layer.weight, layer.bias)  # type: ignore[arg-type]
+        return x
 
 
 class ResidualStack(nn.Module):
@@ -79,8 +84,41 @@ class GaussianHead(nn.Module):
             self.net.layers[-1].bias[state_size:] = math.log(math.expm1(start))  # type: ignore[operator]
 
     def forward(self, *inputs: Tensor) -> Belief:  # (..., inputs) → Belief (..., S)
-        mean, raw = self.net(torch.cat(inputs, -1)).chunk(2, -1)
+        return self.belief(self.net(torch.cat(inputs, -1)))
+
+    def belief(self, output: Tensor) -> Belief:  # (..., 2·S) → Belief (..., S)
+        mean, raw = output.chunk(2, -1)
         return Belief(mean, self.min_std + F.softplus(raw))
+
+
+class Posterior(GaussianHead):
+    """q_φ(s | x, d, c).
+
+    The first layer adds up what x, d and c give to it, so that whatever is known early, or stays
+    the same for long, is computed once: x of all frames in one product, d and c at an update.
+    """
+
+    def __init__(self, compressed: int, width: int, state_size: int, min_std: float) -> None:
+        super().__init__(compressed + 2 * width, width, state_size, min_std, start=0.13)
+        self.sizes = [compressed, width, width]
+
+    def forward(self, x: Tensor, d: Tensor, c: Tensor) -> Belief:  # type: ignore[override]
+        return self.given(self.from_x(x) + self.from_context(d, c))
+
+    def given(self, first: Tensor) -> Belief:  # (..., H) the first layer, summed up → (..., S)
+        return self.belief(self.net.rest(first))
+
+    def from_x(self, x: Tensor) -> Tensor:  # (..., E) → (..., H)
+        first = self.net.layers[0]
+        return F.linear(x, first.weight[:, : self.sizes[0]], first.bias)  # type: ignore[index, arg-type]
+
+    def from_context(self, d: Tensor, c: Tensor) -> Tensor:  # (..., D) twice → (..., H)
+        return F.linear(torch.cat([d, c], -1), self.net.layers[0].weight[:, self.sizes[0] :])  # type: ignore[index]
+
+    def parts(self) -> tuple[Tensor, Tensor]:
+        """The first layer's weights for d and for c, (H, D) each."""
+        _, of_d, of_c = self.net.layers[0].weight.split(self.sizes, 1)  # type: ignore[operator]
+        return of_d, of_c
 
 
 class Transition(nn.Module):

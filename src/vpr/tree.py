@@ -25,10 +25,19 @@ def _map(fn: Callable[..., Tensor], tree: Any, *others: Any) -> Any:
     return type(tree)(*children) if hasattr(tree, "_fields") else tuple(children)
 
 
-def tree_where(mask: Tensor, new: Tree, old: Tree) -> Tree:
-    """Per sequence: `new` where `mask` (B,) holds, `old`, bit for bit, where it does not."""
+def tree_rows(tree: Tree, rows: Tensor) -> Tree:
+    """The sequences `rows` (R,) of a tree of tensors (B, ...)."""
 
-    def choose(a: Tensor, b: Tensor) -> Tensor:
-        return torch.where(mask.view(-1, *[1] * (a.dim() - 1)), a, b)
+    def take(tensor: Tensor) -> Tensor:
+        return tensor if len(rows) == len(tensor) else tensor.index_select(0, rows)
 
-    return tree_map(choose, new, old)
+    return tree_map(take, tree)
+
+
+def tree_put(tree: Tree, rows: Tensor, new: Tree) -> Tree:
+    """`tree` with `new` (R, ...) at the sequences `rows`; all others stay, bit for bit."""
+
+    def put(old: Tensor, fresh: Tensor) -> Tensor:
+        return fresh if len(rows) == len(old) else old.index_copy(0, rows, fresh)
+
+    return tree_map(put, tree, new)

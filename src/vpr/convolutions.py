@@ -1,0 +1,63 @@
+"""Convolutions of stride 2 as cheaper products with the same numbers and the same weights.
+
+Pixels folded into channels turn them into convolutions of stride 1, for which CPUs have fast
+kernels; where the stock layer was as fast, it is used as it is (see docs/performance.md).
+"""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def fold(y: Tensor, k: int) -> Tensor:
+    """(M, H, W, C) → (M, H/k, W/k, k·k·C)."""
+    m, h, w, c = y.shape
+    y = y.reshape(m, h // k, k, w // k, k, c).transpose(2, 3)
+    return y.reshape(m, h // k, w // k, k * k * c)
+
+
+def unfolded(y: Tensor, k: int) -> Tensor:
+    """(M, H, W, k·k·C) → (M, H·k, W·k, C), the inverse of `fold`."""
+    m, h, w, c = y.shape
+    y = y.reshape(m, h, w, k, k, c // (k * k)).transpose(2, 3)
+    return y.reshape(m, h * k, w * k, c // (k * k))
+
+
+def from_folded(y: Tensor, layer: nn.Conv2d) -> Tensor:
+    """`layer`, of stride 2, on pixels that are folded 2×2: y (M, 4·C, H/2, W/2)."""
+    padding = int(layer.padding[0])
+    weight = _cells(layer.weight, padding)  # (out, in, n, 2, n, 2)
+    weight = weight.permute(0, 3, 5, 1, 2, 4).flatten(1, 3)
+    return F.conv2d(y, weight, layer.bias, padding=(padding + 1) // 2)
+
+
+def to_folded(y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
+    """`layer`, of stride 2, as a sub-pixel product: its output stays folded (M, 4·C, H/2, W/2).
+
+    Each of the four pixels of a cell is an ordinary convolution of what lies around the cell.
+    """
+    padding = int(layer.padding[0])
+    weight = _cells(layer.weight, padding)  # (in, out, n, 2, n, 2)
+    weight = weight.permute(3, 5, 1, 0, 2, 4).flatten(0, 2).flip(-1, -2)
+    assert layer.bias is not None
+    around = weight.shape[-1] - 1 - (padding + 1) // 2
+    return F.conv2d(y, weight, layer.bias.repeat(4), padding=around)
+
+
+def from_one_place(y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
+    """`layer` on a single place y (M, in): no sums over places are left, it is a dense layer."""
+    _, channels, rows, columns = layer.weight.shape
+    weight = layer.weight.permute(0, 2, 3, 1).flatten(1)  # (in, rows·columns·out)
+    assert layer.bias is not None
+    grid = (y @ weight).view(-1, rows, columns, channels) + layer.bias
+    return grid.movedim(-1, 1)
+
+
+def _cells(weight: Tensor, padding: int) -> Tensor:
+    """A kernel (a, b, k, k) cut into the n×n cells of 2×2 pixels that it touches."""
+    odd = padding % 2
+    even = (weight.shape[-1] + odd) % 2
+    weight = F.pad(weight, (odd, even, odd, even))
+    n = weight.shape[-1] // 2
+    return weight.unflatten(3, (n, 2)).unflatten(2, (n, 2))
