@@ -155,11 +155,16 @@ class VPR(nn.Module):
         self, y: Tensor, video: Tensor, state: State | None, noise: Tensor | None
     ) -> Trace:
         """`observe`, for frames y (B·T, …) that are in the codec's layout already."""
-        batch, length = video.shape[:2]
+        x0 = self.codec.encode(y).view(*video.shape[:2], self.config.width)
+        return self.core(x0, state, noise)
+
+    def core(self, x0: Tensor, state: State | None = None, noise: Tensor | None = None) -> Trace:
+        """The hierarchy alone: x⁰ (B, T, D), what the image network saw, to the whole trace."""
+        batch, length = x0.shape[:2]
         state = state if state is not None else self.initial(batch)
         self._check_state(state, batch)
         self._check_noise(noise, (length,), batch)
-        x = self._encode(y, batch)
+        x = self._encode(x0)
         states, evidence = [], []
         for t in range(length):
             eps = noise[t] if noise is not None else None
@@ -241,9 +246,8 @@ class VPR(nn.Module):
         above = blocks[n + 1]
         return self._blocks()[n + 1].f_dec(above.c, above.s)  # type: ignore[no-any-return]
 
-    def _encode(self, y: Tensor, batch: int) -> list[Tensor]:
-        """Each level's compressed x (B, T, E), for all frames at once."""
-        x = self.codec.encode(y).view(batch, -1, self.config.width)
+    def _encode(self, x: Tensor) -> list[Tensor]:
+        """Each level's compressed x (B, T, E), for all frames at once, from x⁰ (B, T, D)."""
         compressed = []
         for block in self._blocks():
             x = block.f_enc(x)
