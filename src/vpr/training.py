@@ -156,7 +156,7 @@ def train(
             session.restore(checkpoint)
         if session.step < last:
             log = MetricsLog(folder, config, session.step)
-            with log, _stop_signal() as stopped, _without_denormals():
+            with log, _stop_signal() as stopped, without_denormals():
                 Trainer(session, folder, log, fabric).run(last, stopped, watch)
     return _outcome(session, last, perf_counter() - start)
 
@@ -179,7 +179,8 @@ class Trainer:
         every = session.config.training.checkpoint_every
         while session.step < last and not stopped():
             weights = session.weights()
-            progress = self.step(weights)
+            video = self.fabric.to_device(session.batch())
+            progress = self.step(weights, video)
             self.log.push(progress, weights)
             if watch is not None:
                 watch(progress)
@@ -188,13 +189,13 @@ class Trainer:
         if session.step % every:
             self.folder.save(session.model, session.checkpoint())
 
-    def step(self, weights: Weights) -> Progress:
+    def step(self, weights: Weights, video: Tensor) -> Progress:
         """One step of Adam; raises before anything is damaged when a number is not finite."""
         session, training = self.session, self.session.config.training
         session.model.rule = _rule_now(session, weights)
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(session.step, training)
-        loss = self._loss(weights)
+        loss = self._loss(weights, video)
         progress = _progress(session, loss)
         self.optimiser.zero_grad()
         self.fabric.backward(loss.total)
@@ -206,9 +207,8 @@ class Trainer:
         session.advance(loss.state.windows, progress.reconstruction)
         return progress
 
-    def _loss(self, weights: Weights) -> Loss:
+    def _loss(self, weights: Weights, video: Tensor) -> Loss:
         session, training = self.session, self.session.config.training
-        video = self.fabric.to_device(session.batch())
         noise = session.model.noise(training.batch_size, training.length, session.noise)
         state = session.initial_state()
         return self.model.loss(video, state, noise, weights, training.kl_balancing, trusted=True)  # type: ignore[no-any-return]
@@ -270,7 +270,7 @@ def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 @contextmanager
-def _without_denormals() -> Iterator[None]:
+def without_denormals() -> Iterator[None]:
     """Sure pixels have gradients too small for a normal float, which halve a CPU's speed."""
     torch.set_flush_denormal(True)
     try:

@@ -1,0 +1,142 @@
+"""The hierarchy as the paper's text has it: every network called for each frame and each level.
+
+Nothing is kept that could be computed again, nothing waits to be computed with its like. It shares
+the parameters of a model and gives the same trace, so the difference in time is the writing's.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from vpr.beliefs import Belief, kl
+from vpr.block import Block, BlockState
+from vpr.events import Decision, Evidence, Window
+from vpr.model import VPR
+from vpr.trace import LevelTrace, State, Trace
+from vpr.tree import tree_map
+
+
+class Moment(NamedTuple):
+    """One level after one frame."""
+
+    s: Tensor  # (B, S)
+    q: Belief  # (B, S)
+    p: Belief  # (B, S)
+    kl: Tensor  # (B,)
+    evidence: Evidence  # (B,) each
+
+
+class Naive(VPR):
+    """`core` without any of our tricks; its states keep nothing for the next comparison."""
+
+    def core(self, x0: Tensor, state: State | None = None, noise: Tensor | None = None) -> Trace:
+        state = state if state is not None else self.initial(len(x0))
+        c0: list[Tensor] = []
+        moments: list[tuple[Moment, ...]] = []
+        for t, frame in enumerate(x0.unbind(1)):
+            x = self._compressed(frame)
+            with torch.no_grad():  # a decision has no gradient
+                evidence, windows = self._decide(state, x)
+            blocks = self._update(state, x, evidence, noise[t] if noise is not None else None)
+            c0.append(self._networks(0).f_dec(blocks[0].c, blocks[0].s))
+            moments.append(tuple(map(self._moment, count(), blocks, evidence)))
+            state = State(blocks, windows, state.time + 1)
+        levels = tuple(_stacked(list(over_time)) for over_time in zip(*moments, strict=True))
+        return Trace(torch.stack(c0, 1), levels, state)
+
+    def _networks(self, n: int) -> Block:
+        return self.blocks[n]  # type: ignore[return-value]
+
+    def _compressed(self, x: Tensor) -> list[Tensor]:
+        """Each level's compressed x (B, E) of one frame."""
+        compressed = []
+        for n in range(self.config.levels):
+            x = self._networks(n).f_enc(x)
+            compressed.append(self._networks(n).compress(x))
+        return compressed
+
+    def _decide(
+        self, state: State, x: list[Tensor]
+    ) -> tuple[tuple[Evidence, ...], tuple[Window, ...]]:
+        first = state.time == 0
+        unknown = torch.full_like(x[0][:, 0], torch.nan)
+        never = torch.zeros_like(first)
+        evidence = [Evidence(unknown, unknown, unknown, never, never, ~never)]
+        windows = list(state.windows)
+        for n in range(1, self.config.levels):
+            arrives = evidence[-1].boundary & ~first
+            kl_static, kl_change = self._divergences(n, state.blocks[n], x[n])
+            usual = windows[n - 1].mean(self.rule.power)
+            decision = self.rule.decide(n + 1, state.time, kl_static, kl_change, usual)
+            evidence.append(_evidence(kl_static, kl_change, decision, arrives, first))
+            windows[n - 1] = windows[n - 1].push(kl_static, where=arrives)
+        return tuple(evidence), tuple(windows)
+
+    def _divergences(self, n: int, now: BlockState, x: Tensor) -> tuple[Tensor, Tensor]:
+        """D_st and D_ch (B,)."""
+        block = self._networks(n)
+        q_st = block.q(x, now.d, now.c)
+        q_ch = block.q(x, now.d_next, now.c)
+        p_ch = block.p(now.d_next, now.c)
+        return kl(q_st, now.q), kl(q_ch, p_ch)
+
+    def _update(
+        self, state: State, x: list[Tensor], evidence: tuple[Evidence, ...], noise: Tensor | None
+    ) -> tuple[BlockState, ...]:
+        blocks = list(state.blocks)
+        for n in reversed(range(self.config.levels)):
+            c = torch.zeros_like(blocks[n].c)
+            if n + 1 < self.config.levels:
+                c = self._networks(n + 1).f_dec(blocks[n + 1].c, blocks[n + 1].s)
+            d = blocks[n].d_next
+            q = self._networks(n).q(x[n], d, c)
+            s = q.rsample(noise[n] if noise is not None else None)
+            new = BlockState(d, c, s, q, self._networks(n).f_tran(s, d), None)
+            blocks[n] = _where(evidence[n].boundary, new, blocks[n])
+        return tuple(blocks)
+
+    def _moment(self, n: int, block: BlockState, evidence: Evidence) -> Moment:
+        """With the prior of the event in force; p(s^N_1) = N(0, 1)."""
+        p = self._networks(n).p(block.d, block.c)
+        if n + 1 == self.config.levels:
+            opening = (block.d == 0).all(-1, keepdim=True)
+            p = Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
+        divergence = torch.where(evidence.boundary, kl(block.q, p), 0.0)
+        return Moment(block.s, block.q, p, divergence, evidence)
+
+
+def make_naive(model: VPR) -> Naive:
+    """The naive twin of a model, with the very same parameters."""
+    twin = Naive(model.config)
+    twin.codec, twin.blocks = model.codec, model.blocks
+    twin.usual, twin.rule = model.usual, model.rule
+    return twin
+
+
+def _evidence(
+    kl_static: Tensor, kl_change: Tensor, decision: Decision, arrives: Tensor, first: Tensor
+) -> Evidence:
+    """The decision where the signal arrived; at a sequence's first frame every level updates."""
+    return Evidence(
+        kl_static.where(arrives, torch.nan),
+        kl_change.where(arrives, torch.nan),
+        decision.threshold.where(arrives, torch.nan),
+        decision.expected & arrives,
+        decision.unexpected & arrives,
+        (decision.boundary & arrives) | first,
+    )
+
+
+def _where(update: Tensor, new: BlockState, old: BlockState) -> BlockState:
+    """Per sequence: `new` where `update` (B,) holds, `old` where it does not."""
+    return tree_map(lambda a, b: torch.where(update.unsqueeze(1), a, b), new, old)
+
+
+def _stacked(moments: list[Moment]) -> LevelTrace:
+    """T moments (B, …) as one level's trace (B, T, …)."""
+    first, *rest = moments
+    return LevelTrace(*tree_map(lambda *values: torch.stack(values, 1), first, *rest))

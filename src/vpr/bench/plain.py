@@ -1,0 +1,184 @@
+"""The image networks once more, of stock layers only, with the same weights and numbers.
+
+This is what one would write first: nn.Conv2d, nn.ConvTranspose2d and nn.Linear on ordinary frames
+(M, C, H, W) in the default memory format. Our own codecs have to be faster to be worth their code.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from vpr.errors import VPRError
+from vpr.images import Codec, Features, Folded, WorldModels
+from vpr.networks import SLOPE, FourLayers
+
+Layer = TypeVar("Layer", nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
+
+
+class Plain(nn.Module):
+    """What a codec computes, on frames (M, *frame) instead of its layout."""
+
+    def encode(self, frames: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def decode(self, c0: Tensor) -> Tensor:
+        raise NotImplementedError
+
+
+class PlainWorldModels(Plain):
+    """Convolutions to x⁰, transposed convolutions back."""
+
+    def __init__(self, codec: WorldModels, frame: tuple[int, ...]) -> None:
+        super().__init__()
+        self.convolutions = nn.ModuleList(_convolution(layer) for layer in codec.convolutions)  # type: ignore[arg-type]
+        self.embed, self.unfold = _linear(codec.embed), _linear(codec.unfold)
+        self.transposed = nn.ModuleList(_transposed(layer) for layer in codec.transposed)  # type: ignore[arg-type]
+        channels = codec.transposed[0].weight.shape[0]  # type: ignore[index]
+        from_one_place = codec.unfold.out_features == channels
+        self.grid = (1, 1) if from_one_place else (frame[1] // 16, frame[2] // 16)
+
+    def encode(self, frames: Tensor) -> Tensor:
+        y = frames
+        for layer in self.convolutions:
+            y = F.leaky_relu(layer(y), SLOPE)
+        return self.embed(y.flatten(1))  # type: ignore[no-any-return]
+
+    def decode(self, c0: Tensor) -> Tensor:
+        y = self.unfold(c0).view(len(c0), -1, *self.grid)
+        *hidden, last = self.transposed
+        for layer in hidden:
+            y = F.leaky_relu(layer(y), SLOPE)
+        return last(y)  # type: ignore[no-any-return]
+
+
+class PlainFolded(Plain):
+    """A dense layer on patches of k×k is a convolution of kernel and stride k.
+
+    A dense layer that paints such patches is a transposed one. Stock layers have one bias a
+    channel; an untrained codec's biases are the same all over a patch, so nothing is lost.
+    """
+
+    def __init__(self, codec: Folded, frame: tuple[int, ...]) -> None:
+        super().__init__()
+        self.grid = (frame[1] // 16, frame[2] // 16)
+        places = self.grid[0] * self.grid[1]
+        first, *rest = codec.down
+        self.down = nn.ModuleList([_from_patches(first, 4), *(_from_patches(d, 2) for d in rest)])  # type: ignore[arg-type]
+        self.embed = _linear(codec.embed)
+        self.unfold = _linear(codec.unfold)
+        with torch.no_grad():
+            flat = self.embed.weight.t()[: self.unfold.out_features]  # without the mean over places
+            for values in (flat, self.unfold.weight, self.unfold.bias):
+                values.copy_(_channels_first(values, places))
+        self.up = nn.ModuleList(_to_patches(layer, 2) for layer in codec.up)  # type: ignore[arg-type]
+        self.modulate, self.tint = _linear(codec.modulate), _linear(codec.tint)
+        self.paint, self.shape = _to_patches(codec.paint, 4), _to_patches(codec.shape, 4)
+
+    def encode(self, frames: Tensor) -> Tensor:
+        y = frames
+        for layer in self.down:
+            y = F.leaky_relu(layer(y), SLOPE)
+        return self.embed(torch.cat([y.flatten(1), y.mean((2, 3))], 1))  # type: ignore[no-any-return]
+
+    def decode(self, c0: Tensor) -> Tensor:
+        y = self.unfold(c0).view(len(c0), -1, *self.grid)
+        widths = [y.shape[1], *(layer.out_channels for layer in self.up)]
+        first, *gains = self.modulate(c0)[:, :, None, None].split([2 * w for w in widths], 1)
+        y = _modulated(y, first)
+        for layer, gain in zip(self.up, gains, strict=True):
+            y = _modulated(layer(y), gain)
+        return self.paint(y) + self.shape(y) * self.tint(c0)[:, :, None, None]  # type: ignore[no-any-return]
+
+
+class PlainFeatures(Plain):
+    """Dense layers on vectors."""
+
+    def __init__(self, codec: Features) -> None:
+        super().__init__()
+        self.enc, self.dec = _stack(codec.enc), _stack(codec.dec)
+
+    def encode(self, frames: Tensor) -> Tensor:
+        return self.enc(frames)  # type: ignore[no-any-return]
+
+    def decode(self, c0: Tensor) -> Tensor:
+        return self.dec(c0)  # type: ignore[no-any-return]
+
+
+def make_plain(codec: Codec, frame: tuple[int, ...]) -> Plain:
+    """The stock twin of a codec for frames of this shape, with a copy of its weights."""
+    if isinstance(codec, WorldModels):
+        return PlainWorldModels(codec, frame)
+    if isinstance(codec, Folded):
+        return PlainFolded(codec, frame)
+    if isinstance(codec, Features):
+        return PlainFeatures(codec)
+    raise VPRError(f"no plain network computes what {type(codec).__name__} does")
+
+
+def plain_nll(output: Tensor, frames: Tensor, likelihood: str) -> Tensor:
+    """−ln p(frames | output), summed, with PyTorch's own losses."""
+    if likelihood == "bernoulli":
+        return F.binary_cross_entropy_with_logits(output, frames, reduction="sum")
+    return 0.5 * F.mse_loss(output, frames, reduction="sum")
+
+
+def _modulated(y: Tensor, gain: Tensor) -> Tensor:
+    """A gain and a shift (M, C, 1, 1) for each channel, then the activation."""
+    a, b = gain.chunk(2, 1)
+    return F.leaky_relu(torch.addcmul(b, y, 1 + a), SLOPE)
+
+
+@torch.no_grad()
+def _filled(layer: Layer, weight: Tensor, bias: Tensor | None) -> Layer:
+    assert bias is not None
+    assert layer.bias is not None
+    layer.to(weight.dtype)
+    layer.weight.copy_(weight)
+    layer.bias.copy_(bias)
+    return layer
+
+
+def _linear(layer: nn.Linear) -> nn.Linear:
+    return _filled(nn.Linear(layer.in_features, layer.out_features), layer.weight, layer.bias)
+
+
+def _stack(layers: FourLayers) -> nn.Sequential:
+    first, *rest = (_linear(layer) for layer in layers.layers)  # type: ignore[arg-type]
+    return nn.Sequential(first, *(part for layer in rest for part in (nn.LeakyReLU(SLOPE), layer)))
+
+
+def _convolution(layer: nn.Conv2d) -> nn.Conv2d:
+    outputs, inputs, k, _ = layer.weight.shape
+    stock = nn.Conv2d(inputs, outputs, k, 2, int(layer.padding[0]))
+    return _filled(stock, layer.weight, layer.bias)
+
+
+def _transposed(layer: nn.ConvTranspose2d) -> nn.ConvTranspose2d:
+    inputs, outputs, k, _ = layer.weight.shape
+    stock = nn.ConvTranspose2d(inputs, outputs, k, 2, int(layer.padding[0]))
+    return _filled(stock, layer.weight, layer.bias)
+
+
+def _from_patches(layer: nn.Linear, k: int) -> nn.Conv2d:
+    """A dense layer on patches, whose vectors are (row, column, channel)."""
+    weight = layer.weight.view(len(layer.weight), k, k, -1).permute(0, 3, 1, 2)
+    return _filled(nn.Conv2d(weight.shape[1], weight.shape[0], k, k), weight, layer.bias)
+
+
+def _to_patches(layer: nn.Linear, k: int) -> nn.ConvTranspose2d:
+    """A dense layer to patches, whose vectors are (row, column, channel)."""
+    weight = layer.weight.view(k, k, -1, layer.in_features).permute(3, 2, 0, 1)
+    bias = layer.bias.view(k * k, -1)
+    if not torch.equal(bias, bias[:1].expand_as(bias)):
+        raise VPRError("a trained bias varies within a patch, a stock layer's does not")
+    stock = nn.ConvTranspose2d(weight.shape[0], weight.shape[1], k, k)
+    return _filled(stock, weight, bias[0])
+
+
+def _channels_first(values: Tensor, places: int) -> Tensor:
+    """(places·channels, …), places before channels, → channels before places."""
+    return values.reshape(places, -1, *values.shape[1:]).transpose(0, 1).reshape(values.shape)

@@ -1,0 +1,80 @@
+"""What is timed: a step of the image network, of the hierarchy, of training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+
+from lightning_fabric import Fabric
+from torch import Tensor
+
+from vpr.bench.plain import make_plain, plain_nll
+from vpr.checkpoint import RunFolder
+from vpr.metrics import MetricsLog
+from vpr.model import VPR
+from vpr.schedule import Weights
+from vpr.training import Session, Trainer
+
+Step = Callable[[], object]
+
+
+def limit_step(model: VPR, frames: Tensor) -> Step:
+    """Our image network alone, c⁰ := x⁰, forward and backward on frames (M, *frame).
+
+    What is left of a training step when the hierarchy and the optimiser cost nothing.
+    """
+    codec, likelihood = model.codec, model.likelihood
+
+    def step() -> None:
+        y = codec.to_layout(frames)
+        output = codec.decode(codec.encode(y))
+        loss = likelihood.nll(output, y) / len(frames)
+        codec.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+
+    return step
+
+
+def plain_step(model: VPR, frames: Tensor) -> Step:
+    """The same of stock layers."""
+    plain = make_plain(model.codec, model.config.frame)
+
+    def step() -> None:
+        output = plain.decode(plain.encode(frames))
+        loss = plain_nll(output, frames, model.config.likelihood) / len(frames)
+        plain.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+
+    return step
+
+
+def core_step(model: VPR, x0: Tensor, noise: Tensor) -> Step:
+    """The hierarchy alone, from x⁰ (B, T, D) to c⁰ and the KLs, forward and backward."""
+    x0 = x0.detach().requires_grad_()
+
+    def step() -> None:
+        trace = model.core(x0, noise=noise)
+        loss = trace.c0.square().mean()
+        for level in trace.levels:
+            loss = loss + level.kl.mean()
+        model.zero_grad()
+        x0.grad = None
+        loss.backward()  # type: ignore[no-untyped-call]
+
+    return step
+
+
+@contextmanager
+def training_step(session: Session, video: Tensor) -> Iterator[Step]:
+    """A whole step of training on a video that is there already.
+
+    All terms of the loss have weight 1, so that the time does not depend on a schedule. The
+    trainer's folder goes when it is done; nothing is written into it while a step runs.
+    """
+    weights = Weights(1.0, (1.0,) * session.config.model.levels)
+    with TemporaryDirectory() as path:
+        folder = RunFolder(path)
+        with MetricsLog(folder, session.config, session.step) as log:
+            trainer = Trainer(session, folder, log, Fabric(accelerator="cpu", devices=1))
+            yield lambda: trainer.step(weights, video)

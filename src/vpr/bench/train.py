@@ -1,0 +1,72 @@
+"""`vpr bench train`: a training step beside what bounds it and what it replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from vpr.bench.flops import flops, peak_gflops
+from vpr.bench.memory import peak_of_training_mb
+from vpr.bench.naive import make_naive
+from vpr.bench.steps import Step, core_step, limit_step, plain_step, training_step
+from vpr.bench.timing import Bar, alternating
+from vpr.config import RunConfig
+from vpr.training import Session, without_denormals
+
+
+def bench_train(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
+    """Seconds of each contender, their ratios, shares of the machine's peak, and memory."""
+    threads = torch.get_num_threads()
+    memory = _memory(config, threads, bar)  # first, while this process is small itself
+    with without_denormals(), _contenders(config) as contenders:
+        timed = alternating(contenders, repeats, bar)
+        work = {name: flops(contenders[name]) for name in ("limit", "vpr")}
+    peak = peak_gflops(bar)
+    return {
+        "preset": config.preset,
+        "threads": threads,
+        "repeats": repeats,
+        "frames": config.training.batch_size * config.training.length,
+        **{f"{name}_s": value for name, value in timed.items()},
+        "vpr_over_limit": timed["vpr"] / timed["limit"],
+        "limit_over_plain": timed["limit"] / timed["plain"],
+        "naive_over_core": timed["naive_core"] / timed["core"],
+        "peak_gflops": peak,
+        **{f"{name}_share_of_peak": work[name] / timed[name] / 1e9 / peak for name in work},
+        "peak_memory_mb": memory,
+    }
+
+
+@contextmanager
+def _contenders(config: RunConfig) -> Iterator[dict[str, Step]]:
+    """All on the same video; the two that learn have weights of their own."""
+    session, naive_session, still = Session(config), Session(config), Session(config)
+    naive_session.model = make_naive(naive_session.model)
+    video, model = session.batch(), still.model
+    frames = video.flatten(0, 1)
+    with torch.no_grad():
+        x0 = model.codec.encode(model.codec.to_layout(frames)).view(*video.shape[:2], -1)
+    noise = model.noise(config.training.batch_size, config.training.length, still.noise)
+    with (
+        training_step(session, video) as vpr,
+        training_step(naive_session, video) as naive,
+    ):
+        yield {
+            "limit": limit_step(model, frames),
+            "plain": plain_step(model, frames),
+            "vpr": vpr,
+            "core": core_step(model, x0, noise),
+            "naive_core": core_step(make_naive(model), x0, noise),
+            "naive": naive,
+        }
+
+
+def _memory(config: RunConfig, threads: int, bar: Bar) -> float:
+    with bar(1) as advance:
+        advance(0, "memory of a training step")
+        peak = peak_of_training_mb(config, threads)
+        advance(1, "done")
+    return peak

@@ -1,0 +1,180 @@
+"""`vpr bench KIND`: how fast it is, beside what bounds it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from vpr.cli.flags import add_config_flags, apply_flags
+from vpr.cli.main import Command
+from vpr.cli.show import print_json, print_table, progress_bar
+from vpr.config import RunConfig
+from vpr.errors import VPRError
+from vpr.presets import PRESETS, preset
+
+DESCRIPTION = """\
+Measure speed as ratios, side by side in one run: the contenders take turns, a first round does not
+count, and every time is a median.
+
+  train   A training step beside our image network alone (what is left when the hierarchy costs
+          nothing), the same network of stock PyTorch layers, and the hierarchy written naively;
+          with the share of this machine's peak and the memory of training.
+  stream  One frame at a time on one thread: the encoder, a frame at which nothing happens, a frame
+          at which every level updates, for 1 to 6 levels; and a long stream's speed and memory.
+  data    Making a training batch beside learning from it.
+
+On a busy machine the seconds grow more than the ratios; more --repeats make both steadier.
+"""
+DEFAULT = "cpu/moving-ball"
+
+
+def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = DESCRIPTION
+    parser.usage = "vpr bench {train,stream,data} [--preset PRESET] [--FIELD VALUE …]"
+    parser.epilog = "The values in brackets are those of the preset."
+    parser.add_argument("kind", metavar="KIND", choices=RUN, help="train, stream or data.")
+    parser.add_argument("--preset", default=DEFAULT, help=f"What to measure. [{DEFAULT}]")
+    parser.add_argument("--repeats", type=int, default=20, help="Rounds that count. [20]")
+    kind = next((word for word in words if word in RUN), None)
+    if kind in (None, "stream"):
+        shown = "Frames of the long stream; for stream. [100000]"
+        parser.add_argument("--frames", type=int, default=100_000, help=shown)
+    if kind != "stream":
+        parser.add_argument(
+            "--threads", type=int, default=2, help="CPU threads; stream has one. [2]"
+        )
+    named = [word.removeprefix("--preset=") for word in words]
+    chosen = next((PRESETS[word] for word in named if word in PRESETS), PRESETS[DEFAULT])
+    add_config_flags(parser, chosen, words)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    config = apply_flags(preset(arguments.preset), vars(arguments))
+    if arguments.repeats < 1:
+        raise VPRError(f"repeats must be 1 or more, got {arguments.repeats}")
+    measure, show = RUN[arguments.kind]
+    result = measure(config, arguments)
+    if arguments.json:
+        print_json(result)
+    else:
+        show(result)
+    return 0
+
+
+def _train(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
+    import torch
+
+    from vpr.bench import bench_train
+
+    torch.set_num_threads(max(arguments.threads, 1))
+    return bench_train(config, arguments.repeats, progress_bar)
+
+
+def _stream(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
+    import torch
+
+    from vpr.bench import bench_stream
+
+    if arguments.frames < 1:
+        raise VPRError(f"frames must be 1 or more, got {arguments.frames}")
+    torch.set_num_threads(1)
+    return bench_stream(config, arguments.repeats, arguments.frames, progress_bar)
+
+
+def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
+    import torch
+
+    from vpr.bench import bench_data
+
+    torch.set_num_threads(max(arguments.threads, 1))
+    return bench_data(config, arguments.repeats, progress_bar)
+
+
+def _show_train(result: dict[str, Any]) -> None:
+    _seconds(
+        f"Training, {result['frames']} frames a step, {_how(result)}",
+        {
+            "our image network alone (limit)": result["limit_s"],
+            "the same of stock layers (plain)": result["plain_s"],
+            "a whole training step (vpr)": result["vpr_s"],
+            "the hierarchy alone (core)": result["core_s"],
+            "the hierarchy, one call after the other (naive core)": result["naive_core_s"],
+            "a whole training step with that (naive)": result["naive_s"],
+        },
+    )
+    _bars(
+        {
+            "vpr / limit: 1 is a hierarchy that costs nothing": result["vpr_over_limit"],
+            "limit / plain: below 1, ours is faster": result["limit_over_plain"],
+            "naive core / core: above 1, ours is faster": result["naive_over_core"],
+            "peak of this machine, GFLOP/s": round(result["peak_gflops"]),
+            "limit's share of it": result["limit_share_of_peak"],
+            "vpr's share of it": result["vpr_share_of_peak"],
+            "peak memory of training, MB": round(result["peak_memory_mb"]),
+        }
+    )
+
+
+def _show_stream(result: dict[str, Any]) -> None:
+    _seconds(
+        f"One frame at a time, weights: {result['weights']}, {_how(result)}",
+        {
+            "the encoder alone": result["encoder_s"],
+            "a frame at which nothing happens (blocked)": result["blocked_s"],
+            "a frame at which every level updates (updating)": result["updating_s"],
+        },
+    )
+    print_table(
+        "Milliseconds of untrained models: blocked should not grow, updating grows evenly",
+        ["levels", "blocked", "updating"],
+        [[n, *map(_milliseconds, times.values())] for n, times in result["by_levels"].items()],
+    )
+    _bars(
+        {
+            "blocked / encoder: 1 is a hierarchy that costs nothing": (
+                result["blocked_over_encoder"]
+            ),
+            f"frames a second over {result['frames']} frames": round(result["frames_per_second"]),
+            "memory after 1000 frames, MB": f"{result['rss_mb_1k']:.1f}",
+            "memory at the end, MB: the same is constant memory": f"{result['rss_mb_100k']:.1f}",
+        }
+    )
+
+
+def _show_data(result: dict[str, Any]) -> None:
+    rows = {
+        "making a training batch": result["batch_s"],
+        "a training step with it": result["step_s"],
+    }
+    _seconds(f"Data, {_how(result)}", rows)
+    _bars({"batch / step: 0 is data that costs nothing": result["data_share"]})
+
+
+def _how(result: dict[str, Any]) -> str:
+    return (
+        f"{result['preset']}, threads: {result['threads']}, medians of {result['repeats']} rounds"
+    )
+
+
+def _seconds(title: str, rows: dict[str, float]) -> None:
+    cells = [[what, _milliseconds(seconds)] for what, seconds in rows.items()]
+    print_table(title, ["what", "milliseconds"], cells)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3f}"
+
+
+def _bars(rows: dict[str, object]) -> None:
+    print_table("What it means", ["bar", "value"], list(rows.items()))
+
+
+RUN = {
+    "train": (_train, _show_train),
+    "stream": (_stream, _show_stream),
+    "data": (_data, _show_data),
+}
+
+COMMAND = Command("Measure speed and memory beside what bounds them.", declare, run)
