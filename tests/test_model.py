@@ -24,7 +24,7 @@ from vpr.tree import tree_map, tree_put
 
 Factory = Callable[..., Any]
 BATCH, LENGTH = 3, 12
-SEEDS = range(10, 16)
+SEEDS = range(10, 17)
 few = settings(
     max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -293,7 +293,7 @@ class TestLoss:
         model = tiny_model(3, rule="always")
         model.loss(scenes(), noise=draw(model)).total.backward()
         still = [k for k, w in model.named_parameters() if w.grad is None or not w.grad.any()]
-        assert still == []
+        assert still == ["blocks.2.q.of_c.weight"]  # nothing is above the top: its c is 0
 
     def test_reconstruction_has_the_shape_of_the_video(
         self, tiny_model: Factory, scenes: Factory
@@ -434,7 +434,7 @@ class Calls:
     def __init__(self, model: VPR) -> None:
         self.count: dict[str, int] = {}
         for n, block in enumerate(model.blocks):
-            for name, part in block.named_children():
+            for name, part in block.named_modules():
                 part.register_forward_hook(self.counter(f"{n + 1}.{name}"))
 
     def counter(self, key: str) -> Callable[..., None]:
@@ -458,7 +458,7 @@ class TestRules:
             calls = Calls(model)
             model.step(state, video[:, 1])
         assert calls.of(1) > 0
-        assert calls.count["2.q"] == 1
+        assert calls.count["2.q.head"] == 1
         assert calls.count["2.p"] == calls.count["2.f_tran"] == 0
         assert calls.of(3) == calls.of(4) == 0
 
@@ -481,8 +481,8 @@ class TestRules:
         empty = Window.filled(2, 5, model.usual[0])
         model.remember((empty,))
         assert model.usual.isnan().all()
-        seen = torch.tensor([True, False])
-        model.remember((empty.push(torch.full((2,), 3.0, dtype=torch.float64), seen),))
+        seen = torch.tensor([0])
+        model.remember((empty.push(torch.full((1,), 3.0, dtype=torch.float64), seen),))
         assert model.usual.tolist() == [3.0]
 
     def test_observe_leaves_its_arguments_alone(

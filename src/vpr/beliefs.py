@@ -22,7 +22,7 @@ class Belief(NamedTuple):
 
     def rsample(self, noise: Tensor | None) -> Tensor:
         """μ + σ·ε, differentiable; ε is given so that the caller owns the randomness. None: μ."""
-        return self.mean if noise is None else self.mean + self.std * noise
+        return self.mean if noise is None else torch.addcmul(self.mean, self.std, noise)
 
     def entropy(self) -> Tensor:
         """H = Σ ½ ln(2πe σ²)."""

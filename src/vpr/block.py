@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
-from vpr.networks import FourLayers, GaussianHead, Posterior, ResidualStack, Transition
+from vpr.networks import FourLayers, Posterior, Prior, ResidualStack, Transition
 
 
 class Kept(NamedTuple):
@@ -49,7 +48,7 @@ class Block(nn.Module):
         compressed = 2 * state_size
         self.compress = FourLayers(width, width, compressed)
         self.q = Posterior(compressed, width, state_size, min_std)
-        self.p = GaussianHead(2 * width, width, state_size, min_std, start=0.7)
+        self.p = Prior(width, state_size, min_std)
 
     def initial(self, batch: int, like: Tensor) -> BlockState:
         """Before the first frame: d_1 = 0, nothing believed yet."""
@@ -61,7 +60,7 @@ class Block(nn.Module):
 
     def read(self, x: Tensor) -> Tensor:
         """What x^n (..., D) gives to the posterior's first layer (..., H)."""
-        return self.q.from_x(self.compress(x))
+        return self.q.of_x(self.compress(x))  # type: ignore[no-any-return]
 
     def compare(self, now: BlockState, x: Tensor) -> tuple[Tensor, Tensor]:
         """D_st and D_ch (B,): a new x, read (B, H), if nothing changed and if the next event came.
@@ -80,22 +79,23 @@ class Block(nn.Module):
 
         x (B, H) read, c (B, D), noise (B, S).
         """
-        context = self.q.from_context(d, c)
+        from_c = self.q.of_c(c)
+        context = self.q.of_d(d) + from_c
         q = self.q.given(x + context)
         s = q.rsample(noise)
         d_next = self.f_tran(s, d)
-        return BlockState(d, c, s, q, d_next, self._keep(context, d_next, c))
+        kept = self._keep(d_next, c, context, from_c) if self.compares else None
+        return BlockState(d, c, s, q, d_next, kept)
 
     def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> list[BlockState]:
         """`update` at each of T frames, for level 1: x (B, T, H), c (B, T, D), noise (T, B, S).
 
         What x and c give to the posterior is one product for all frames; only d has to wait.
         """
-        of_d, of_c = self.q.parts()
-        known = (x + F.linear(c, of_c)).unbind(1)
+        known = (x + self.q.of_c(c)).unbind(1)
         states = []
         for t, c_t in enumerate(c.unbind(1)):
-            q = self.q.given(torch.addmm(known[t], d, of_d.t()))
+            q = self.q.given(torch.addmm(known[t], d, self.q.of_d.weight.t()))
             s = q.rsample(noise[t] if noise is not None else None)
             d_next = self.f_tran(s, d)
             states.append(BlockState(d, c_t, s, q, d_next, None))
@@ -103,9 +103,7 @@ class Block(nn.Module):
         return states
 
     @torch.no_grad()
-    def _keep(self, context: Tensor, d_next: Tensor, c: Tensor) -> Kept | None:
+    def _keep(self, d_next: Tensor, c: Tensor, context: Tensor, from_c: Tensor) -> Kept:
         """Decisions are not differentiated."""
-        if not self.compares:
-            return None
-        changed = self.q.from_context(d_next, c)
+        changed = self.q.of_d(d_next) + from_c
         return Kept(self.p(d_next, c), torch.stack([context, changed], 1))

@@ -6,6 +6,7 @@ kernels; where the stock layer was as fast, it is used as it is (see docs/perfor
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -50,8 +51,8 @@ def from_one_place(y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
     _, channels, rows, columns = layer.weight.shape
     weight = layer.weight.permute(0, 2, 3, 1).flatten(1)  # (in, rows·columns·out)
     assert layer.bias is not None
-    grid = (y @ weight).view(-1, rows, columns, channels) + layer.bias
-    return grid.movedim(-1, 1)
+    grid = torch.addmm(layer.bias.repeat(rows * columns), y, weight)
+    return grid.view(-1, rows, columns, channels).movedim(-1, 1)
 
 
 def _cells(weight: Tensor, padding: int) -> Tensor:

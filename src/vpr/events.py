@@ -33,15 +33,15 @@ class Window(NamedTuple):
 
     def mean(self, power: float = 1.0) -> Tensor:  # (B,)
         """(mean of D_st^power)^(1/power): the paper's mean at 1."""
-        filled = self.pushed.clamp(max=self.values.shape[1])
-        mean = self.values.clamp(min=0).pow(power).sum(1) / filled.clamp(min=1)
-        return torch.where(filled > 0, mean.pow(1 / power), torch.inf)
+        filled = self.pushed.clamp(max=self.values.shape[1]).to(self.values)
+        norm = torch.linalg.vector_norm(self.values, power, 1)
+        return torch.where(filled > 0, norm / filled.pow(1 / power), torch.inf)
 
-    def push(self, value: Tensor, where: Tensor) -> Window:  # (B,), (B,) bool
-        place = (self.pushed % self.values.shape[1]).unsqueeze(1)
-        kept = self.values.gather(1, place)
-        new = torch.where(where.unsqueeze(1), value.unsqueeze(1), kept)
-        return Window(self.values.scatter(1, place, new), self.pushed + where.long())
+    def push(self, value: Tensor, rows: Tensor) -> Window:  # (R,), (R,)
+        """`value` for the sequences `rows`; the others stay as they are."""
+        place = self.pushed.index_select(0, rows) % self.values.shape[1]
+        values = self.values.index_put((rows, place), value)
+        return Window(values, self.pushed.index_add(0, rows, torch.ones_like(rows)))
 
 
 class Evidence(NamedTuple):
@@ -55,9 +55,8 @@ class Evidence(NamedTuple):
     boundary: Tensor  # (B,) the level updates
 
     @classmethod
-    def unasked(cls, boundary: Tensor, like: Tensor) -> Evidence:
-        """No comparison was made; `boundary` is the whole decision. `like` (B, ...) has the type."""
-        unknown = like.new_full(boundary.shape, torch.nan)
+    def unasked(cls, boundary: Tensor, unknown: Tensor) -> Evidence:
+        """No comparison was made: all values are `unknown`, and `boundary` is the decision."""
         neither = torch.zeros_like(boundary)
         return cls(unknown, unknown, unknown, neither, neither, boundary)
 
@@ -128,8 +127,9 @@ class Subjective:
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
     ) -> Decision:
         threshold = self.gamma * usual
-        expected = (kl_static > kl_change) & self.expected
-        unexpected = (kl_static > threshold) & self.unexpected
+        never = torch.zeros_like(time, dtype=torch.bool)
+        expected = kl_static > kl_change if self.expected else never
+        unexpected = kl_static > threshold if self.unexpected else never
         return Decision(expected, unexpected, expected | unexpected, threshold)
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vpr.convolutions import fold, from_folded, from_one_place, to_folded, unfolded
 from vpr.errors import VPRError
-from vpr.networks import FourLayers, activate, dense, initialise
+from vpr.networks import SLOPE, FourLayers, activate, dense, initialise
 
 OUTPUT_GAIN = 0.1  # of layers that should start quiet, so that learning starts at the data's mean
 
@@ -82,16 +83,16 @@ class WorldModels(Codec):
 
     def encode(self, y: Tensor) -> Tensor:
         first, *rest = self.convolutions
-        y = activate(from_folded(y, first))  # type: ignore[arg-type]
+        y = _activated(from_folded(y, first))  # type: ignore[arg-type]
         for layer in rest:
-            y = activate(layer(y))
+            y = _activated(layer(y))
         return self.embed(y.flatten(1))  # type: ignore[no-any-return]
 
     def decode(self, c0: Tensor) -> Tensor:
         first, *hidden, last = self.transposed
         y = activate(self._spread(self.unfold(c0), first))  # type: ignore[arg-type]
         for layer in hidden:
-            y = activate(layer(y))
+            y = _activated(layer(y))
         return to_folded(y, last)  # type: ignore[arg-type]
 
     def _spread(self, y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
@@ -203,6 +204,11 @@ def make_codec(frame: tuple[int, ...], width: int, network: str, channels: int) 
     if network == "folded":
         return Folded(frame, width, channels)  # type: ignore[arg-type]
     raise VPRError(f"network must be 'world-models' or 'folded', got {network!r}")
+
+
+def _activated(y: Tensor) -> Tensor:
+    """In place: a convolution's output, which is large and which nobody needs any more."""
+    return F.leaky_relu_(y, SLOPE)
 
 
 def _modulated(y: Tensor, gain: Tensor) -> Tensor:

@@ -209,27 +209,22 @@ class VPR(nn.Module):
     ) -> tuple[tuple[Evidence, ...], tuple[Window, ...]]:
         """Event detection, bottom-up: who updates, and what D_st was."""
         first = state.time == 0
-        like = state.blocks[0].s
-        evidence = [Evidence.unasked(torch.ones_like(first), like)]  # level 1 is always True
+        unknown = state.blocks[0].s.new_full(first.shape, torch.nan)
+        evidence = [Evidence.unasked(torch.ones_like(first), unknown)]  # level 1 is always True
         windows = list(state.windows)
         for n in range(1, self.config.levels):
             arrives = evidence[-1].boundary & ~first
             rows = _where(arrives)
             if not len(rows):  # the signal stops here
-                evidence += [Evidence.unasked(first, like)] * (self.config.levels - n)
+                evidence += [Evidence.unasked(first, unknown)] * (self.config.levels - n)
                 break
-            seen = self._compare(n, state, x(n), rows)
+            seen = self._blocks()[n].compare(*tree_rows((state.blocks[n], x(n)), rows))
             usual = windows[n - 1].mean(self.rule.power)
+            windows[n - 1] = windows[n - 1].push(seen[0], rows)
+            seen = tree_put((unknown, unknown), rows, seen)
             decision = self.rule.decide(n + 1, state.time, *seen, usual)
-            windows[n - 1] = windows[n - 1].push(seen[0], where=arrives)
             evidence.append(decision.evidence(*seen, arrives, first))
         return tuple(evidence), tuple(windows)
-
-    def _compare(self, n: int, state: State, x: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """D_st and D_ch (B,) of the sequences `rows` (R,); the others get NaN."""
-        seen = self._blocks()[n].compare(*tree_rows((state.blocks[n], x), rows))
-        unknown = x.new_full(x.shape[:1], torch.nan)
-        return tree_put((unknown, unknown), rows, seen)
 
     def _infer(
         self, state: State, x: Encodings, evidence: tuple[Evidence, ...], noise: Tensor | None

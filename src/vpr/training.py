@@ -58,7 +58,9 @@ class Session:
         torch.manual_seed(config.seed)
         self.model = VPR(config.model).to(device)
         self.rule = self.model.rule
-        self.optimiser = torch.optim.Adam(self.model.parameters(), lr=config.training.learning_rate)
+        self.optimiser = torch.optim.Adam(
+            self.model.parameters(), lr=config.training.learning_rate, fused=True
+        )
         self.rng = training_rng(config.seed)
         self.noise = torch.Generator().manual_seed(config.seed)
         self.curve = config.schedule.curve()

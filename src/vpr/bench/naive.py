@@ -14,7 +14,7 @@ from torch import Tensor
 
 from vpr.beliefs import Belief, kl
 from vpr.block import Block, BlockState
-from vpr.events import Decision, Evidence, Window
+from vpr.events import Evidence, Window
 from vpr.model import VPR
 from vpr.trace import LevelTrace, State, Trace
 from vpr.tree import tree_map
@@ -72,8 +72,10 @@ class Naive(VPR):
             kl_static, kl_change = self._divergences(n, state.blocks[n], x[n])
             usual = windows[n - 1].mean(self.rule.power)
             decision = self.rule.decide(n + 1, state.time, kl_static, kl_change, usual)
-            evidence.append(_evidence(kl_static, kl_change, decision, arrives, first))
-            windows[n - 1] = windows[n - 1].push(kl_static, where=arrives)
+            seen = (v.where(arrives, torch.nan) for v in (kl_static, kl_change))
+            evidence.append(decision.evidence(*seen, arrives, first))
+            rows = arrives.nonzero().squeeze(1)
+            windows[n - 1] = windows[n - 1].push(kl_static[rows], rows)
         return tuple(evidence), tuple(windows)
 
     def _divergences(self, n: int, now: BlockState, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -115,20 +117,6 @@ def make_naive(model: VPR) -> Naive:
     twin.codec, twin.blocks = model.codec, model.blocks
     twin.usual, twin.rule = model.usual, model.rule
     return twin
-
-
-def _evidence(
-    kl_static: Tensor, kl_change: Tensor, decision: Decision, arrives: Tensor, first: Tensor
-) -> Evidence:
-    """The decision where the signal arrived; at a sequence's first frame every level updates."""
-    return Evidence(
-        kl_static.where(arrives, torch.nan),
-        kl_change.where(arrives, torch.nan),
-        decision.threshold.where(arrives, torch.nan),
-        decision.expected & arrives,
-        decision.unexpected & arrives,
-        (decision.boundary & arrives) | first,
-    )
 
 
 def _where(update: Tensor, new: BlockState, old: BlockState) -> BlockState:
