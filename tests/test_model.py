@@ -340,8 +340,8 @@ class TestTwoWaysToTheSame:
         for t in range(4):
             state, _ = model.step(state, video[:, t])
         by_steps = gradients(model, sum(block.s.sum() for block in state.blocks))
-        blocks = model.observe(video).state.blocks
-        at_once = gradients(model, sum(block.s.sum() for block in blocks))
+        levels = model.observe(video).levels
+        at_once = gradients(model, sum(level.s[:, -1].sum() for level in levels))
         for found, wanted in zip(by_steps, at_once, strict=True):
             torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-12)
 
@@ -411,7 +411,7 @@ class TestTwoWaysToTheSame:
         model = tiny_model(3, seed=3, window=5)
         video, noise = scenes(), draw(model)
         old = model.observe(video[:, :5], noise=noise[:5]).state
-        mixed = tree_put(old, torch.tensor([1]), model.initial(1))
+        mixed = tree_put(old, torch.tensor([1]), model.initial(1), BATCH)
         trace = model.observe(video[:, 5:], mixed, noise[5:])
         fresh = model.observe(video[1:2, 5:], noise=noise[5:, :, 1:2])
         going_on = model.observe(video[[0, 2], 5:], tree_rows(old, [0, 2]), noise[5:][:, :, [0, 2]])

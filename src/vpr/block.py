@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
-from vpr.networks import FourLayers, Posterior, Prior, ResidualStack, Transition
+from vpr.networks import FourLayers, Posterior, Prior, ResidualStack, Transition, activate
+from vpr.repeated import Repeated
 
 
 class Kept(NamedTuple):
@@ -27,6 +28,15 @@ class BlockState(NamedTuple):
     q: Belief  # (B, S) the last posterior, which is p_st of the next comparison
     d_next: Tensor  # (B, D) d_{τ+1} = f_tran(s_τ, d_τ), predicted
     kept: Kept | None  # for comparisons; level 1 makes none
+
+
+class Path(NamedTuple):
+    """The updates of one level, in their order."""
+
+    d: Tensor  # (B, K, D)
+    c: Tensor  # (B, K, D)
+    s: Tensor  # (B, K, S)
+    q: Belief  # (B, K, S)
 
 
 class Block(nn.Module):
@@ -87,20 +97,25 @@ class Block(nn.Module):
         kept = self._keep(d_next, c, context, from_c) if self.compares else None
         return BlockState(d, c, s, q, d_next, kept)
 
-    def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> list[BlockState]:
-        """`update` at each of T frames, for level 1: x (B, T, H), c (B, T, D), noise (T, B, S).
+    def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> tuple[Path, Tensor]:
+        """`update` K times, when it is known for what: x (B, K, H), c (B, K, D), noise (B, K, S).
 
-        What x and c give to the posterior is one product for all frames; only d has to wait.
+        What x and c give to the posterior is one product for all; only d has to wait its turn.
+        Also d_{K+1} (B, D).
         """
-        known = (x + self.q.of_c(c)).unbind(1)
-        states = []
-        for t, c_t in enumerate(c.unbind(1)):
-            q = self.q.given(torch.addmm(known[t], d, self.q.of_d.weight.t()))
-            s = q.rsample(noise[t] if noise is not None else None)
-            d_next = self.f_tran(s, d)
-            states.append(BlockState(d, c_t, s, q, d_next, None))
-            d = d_next
-        return states
+        rows, steps = x.shape[:2]
+        first = Repeated(self.q.of_d.weight, (x + self.q.of_c(c)).transpose(0, 1))
+        head, f_tran = (part.repeated(steps, rows) for part in (self.q.head, self.f_tran))
+        ds, ss, qs = [], [], []
+        for k in range(steps):
+            q = head(activate(first(d)))
+            s = q.rsample(noise[:, k] if noise is not None else None)
+            ds.append(d)
+            ss.append(s)
+            qs.append(q)
+            d = f_tran(s, d)
+        mean, std = (torch.stack(each, 1) for each in zip(*qs, strict=True))
+        return Path(torch.stack(ds, 1), c, torch.stack(ss, 1), Belief(mean, std)), d
 
     @torch.no_grad()
     def _keep(self, d_next: Tensor, c: Tensor, context: Tensor, from_c: Tensor) -> Kept:

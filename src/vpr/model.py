@@ -8,21 +8,19 @@ import torch
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
-from vpr.block import Block, BlockState
+from vpr.block import Block, BlockState, Path
 from vpr.checks import check_frames, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
-from vpr.history import History, Update
 from vpr.images import make_codec
 from vpr.likelihood import make_likelihood
+from vpr.moments import Moments
 from vpr.schedule import Weights
 from vpr.trace import LevelTrace, Loss, State, Trace
 from vpr.tree import tree_map, tree_put, tree_rows
 
 Encodings = Callable[[int], Tensor]  # index of a level → its x, read (B, H)
-Updates = dict[int, Update]  # index of a level → what its frame brought; only levels that updated
-Beliefs = tuple[Tensor, Belief, Belief, Tensor]  # s, q, p, D_KL(q ‖ p)
 
 
 class LazyEncodings:
@@ -88,9 +86,10 @@ class VPR(nn.Module):
         self._check_state(state, len(frame))
         self._check_noise(noise, (), len(frame))
         x = LazyEncodings(self._blocks(), self.codec.encode(self.codec.to_layout(frame)))
-        state, evidence, updates = self._advance(state, x, noise)
+        state, evidence = self._advance(state, x, noise)
         before = state.blocks[0]
-        c = self._context(0, state.blocks) if updates else before.c
+        changed = len(evidence) > 1 and bool(evidence[1].boundary.any())
+        c = self._context(0, state.blocks) if changed else before.c
         first = self._blocks()[0].update(before.d_next, x(0), c, _of(noise, 0))
         return state._replace(blocks=(first, *state.blocks[1:])), evidence
 
@@ -168,48 +167,69 @@ class VPR(nn.Module):
     def core(self, x0: Tensor, state: State | None = None, noise: Tensor | None = None) -> Trace:
         """The hierarchy alone: x⁰ (B, T, D), what the image network saw, to the whole trace.
 
-        Level 1 always updates and decides nothing, so it goes last, with everything known.
+        First decide, frame after frame and without gradients, who updates when. Then learn: each
+        level in turn, from the top, goes through its own updates, whose moments are known by now.
         """
         batch, length = x0.shape[:2]
-        state = state if state is not None else self.initial(batch)
-        self._check_state(state, batch)
+        before = state if state is not None else self.initial(batch)
+        self._check_state(before, batch)
         self._check_noise(noise, (length,), batch)
         x = self._encode(x0)
-        histories = [History(blocks) for blocks in state.blocks[1:]]
-        evidence = []
+        after, evidence = self._decide(before, x, noise)
+        c, levels = torch.zeros_like(x0), []
+        for n in reversed(range(self.config.levels)):
+            eps = noise[:, n].transpose(0, 1) if noise is not None else None
+            level, c, first = self._learn(n, before.blocks[n], (x[n], c, eps), evidence[n])
+            levels.append(level)
+        return Trace(c, tuple(levels[::-1]), after._replace(blocks=(first, *after.blocks[1:])))
+
+    @torch.no_grad()
+    def _decide(
+        self, state: State, x: list[Tensor], noise: Tensor | None
+    ) -> tuple[State, list[Evidence]]:
+        """Algorithm 1 over a video; the evidence (B, T) of each level."""
+        told = []
         for t, x_t in enumerate(zip(*(x_n.unbind(1) for x_n in x), strict=True)):
-            state, seen, updates = self._advance(state, x_t.__getitem__, _of(noise, t))
-            evidence.append(seen)
-            for n, history in enumerate(histories, start=1):
-                history.push(updates.get(n))
-        upper = [history.states() for history in histories]
-        c1 = self._first_context(upper, histories) if upper else torch.zeros_like(x0)
-        eps = noise[:, 0] if noise is not None else None
-        first = self._blocks()[0].follow(state.blocks[0].d_next, x[0], c1, eps)
-        beliefs = [self._beliefs(0, tree_map(_stacked, *first))]
-        for n, history in enumerate(histories, start=1):
-            beliefs.append(tree_map(history.at_frames, self._beliefs(n, upper[n - 1])))
-        levels = tuple(
-            _trace_level(told, [seen[n] for seen in evidence]) for n, told in enumerate(beliefs)
-        )
-        c0 = self._blocks()[0].f_dec(c1, levels[0].s)
-        return Trace(c0, levels, state._replace(blocks=(first[-1], *state.blocks[1:])))
+            state, evidence = self._advance(state, x_t.__getitem__, _of(noise, t))
+            told.append(evidence)
+        return state, [tree_map(_stacked, *level) for level in zip(*told, strict=True)]
+
+    def _learn(
+        self,
+        n: int,
+        before: BlockState,
+        inputs: tuple[Tensor, Tensor, Tensor | None],
+        evidence: Evidence,
+    ) -> tuple[LevelTrace, Tensor, BlockState]:
+        """Level n over a video, from its inputs at all frames: x (B, T, H), c^n, noise (B, T, S).
+
+        Also c^{n−1} (B, T, D), and the state after the last update.
+        """
+        block, moments = self._blocks()[n], Moments(evidence.boundary)
+        path, d_next = block.follow(before.d_next, *tree_map(moments.pick, inputs))
+        last = BlockState(*tree_map(lambda value: value[:, -1], path), d_next, None)
+        if not moments.opened:
+            path = tree_map(_behind, path, Path(before.d, before.c, before.s, before.q))
+        p = self._prior(n, path)
+        told = tree_map(moments.hold, (path.s, path.q, p, kl(path.q, p)))
+        level = LevelTrace(*told[:3], torch.where(evidence.boundary, told[3], 0.0), evidence)
+        return level, moments.hold(block.f_dec(path.c, path.s)), last
 
     def _advance(
         self, state: State, x: Encodings, noise: Tensor | None
-    ) -> tuple[State, tuple[Evidence, ...], Updates]:
-        """Algorithm 1 for one frame, levels 2 to N; then it is the turn of level 1."""
+    ) -> tuple[State, tuple[Evidence, ...]]:
+        """Algorithm 1 for one frame and levels 2 to N; level 1, which decides nothing, is last."""
         with torch.no_grad():
             evidence, windows = self._detect(state, x)
-        blocks, updates = self._infer(state, x, evidence, noise)
-        return State(blocks, windows, state.time + 1), evidence, updates
+        blocks = self._infer(state, x, evidence, noise)
+        return State(blocks, windows, state.time + 1), evidence
 
     def _detect(
         self, state: State, x: Encodings
     ) -> tuple[tuple[Evidence, ...], tuple[Window, ...]]:
         """Event detection, bottom-up: who updates, and what D_st was."""
         first = state.time == 0
-        unknown = state.blocks[0].s.new_full(first.shape, torch.nan)
+        batch, unknown = len(first), state.blocks[0].s.new_full(first.shape, torch.nan)
         evidence = [Evidence.unasked(torch.ones_like(first), unknown)]  # level 1 is always True
         windows = list(state.windows)
         for n in range(1, self.config.levels):
@@ -218,30 +238,29 @@ class VPR(nn.Module):
             if not len(rows):  # the signal stops here
                 evidence += [Evidence.unasked(first, unknown)] * (self.config.levels - n)
                 break
-            seen = self._blocks()[n].compare(*tree_rows((state.blocks[n], x(n)), rows))
+            seen = self._blocks()[n].compare(*tree_rows((state.blocks[n], x(n)), rows, batch))
             usual = windows[n - 1].mean(self.rule.power)
             windows[n - 1] = windows[n - 1].push(seen[0], rows)
-            seen = tree_put((unknown, unknown), rows, seen)
+            seen = tree_put((unknown, unknown), rows, seen, batch)
             decision = self.rule.decide(n + 1, state.time, *seen, usual)
             evidence.append(decision.evidence(*seen, arrives, first))
         return tuple(evidence), tuple(windows)
 
     def _infer(
         self, state: State, x: Encodings, evidence: tuple[Evidence, ...], noise: Tensor | None
-    ) -> tuple[tuple[BlockState, ...], Updates]:
+    ) -> tuple[BlockState, ...]:
         """Inference, top-down: c^n ← f_dec(s^{n+1}, c^{n+1}), then the posterior of level n.
 
-        A level pays only for the sequences in which it updates, in training as at run time.
+        A level pays only for the sequences in which it updates.
         """
-        blocks, updates = state.blocks, {}
+        blocks, batch = state.blocks, len(state.time)
         for n in reversed(range(1, self.config.levels)):
             rows = _where(evidence[n].boundary)
             if len(rows):
                 inputs = blocks[n].d_next, x(n), self._context(n, blocks), _of(noise, n)
-                new = self._blocks()[n].update(*tree_rows(inputs, rows))
-                updates[n] = Update(rows, new)
-                blocks = (*blocks[:n], tree_put(blocks[n], rows, new), *blocks[n + 1 :])
-        return blocks, updates
+                new = self._blocks()[n].update(*tree_rows(inputs, rows, batch))
+                blocks = (*blocks[:n], tree_put(blocks[n], rows, new, batch), *blocks[n + 1 :])
+        return blocks
 
     def _context(self, n: int, blocks: tuple[BlockState, ...]) -> Tensor:
         """c^n (B, D) from the level above; nothing is above the top."""
@@ -249,11 +268,6 @@ class VPR(nn.Module):
             return torch.zeros_like(blocks[n].c)
         above = blocks[n + 1]
         return self._blocks()[n + 1].f_dec(above.c, above.s)  # type: ignore[no-any-return]
-
-    def _first_context(self, upper: list[BlockState], histories: list[History]) -> Tensor:
-        """c¹ (B, T, D) of all frames from what level 2 was."""
-        c1: Tensor = self._blocks()[1].f_dec(upper[0].c, upper[0].s)
-        return histories[0].at_frames(c1)
 
     def _encode(self, x: Tensor) -> list[Tensor]:
         """What each level reads (B, T, H), for all frames at once, from x⁰ (B, T, D)."""
@@ -263,16 +277,13 @@ class VPR(nn.Module):
             read.append(block.read(x))
         return read
 
-    def _beliefs(self, n: int, states: BlockState) -> Beliefs:
-        """s, q and p (..., S) and D_KL(q ‖ p) (...,) of states that a level was in.
-
-        The priors, which no decision needs, come in one call.
-        """
-        p = self._blocks()[n].p(states.d, states.c)
-        if n + 1 == self.config.levels:  # p(s^N_1) = N(0, 1): the event before any transition
-            opening = (states.d == 0).all(-1, keepdim=True)
-            p = Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
-        return states.s, states.q, p, kl(states.q, p)
+    def _prior(self, n: int, path: Path) -> Belief:  # (B, K, S)
+        """p(s | d, c) of a level's updates, in one call: no decision waits for it."""
+        p: Belief = self._blocks()[n].p(path.d, path.c)
+        if n + 1 < self.config.levels:
+            return p
+        opening = (path.d == 0).all(-1, keepdim=True)  # p(s^N_1) = N(0, 1): before any transition
+        return Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
 
     def _check_state(self, state: State, batch: int) -> None:
         if len(state.time) != batch:
@@ -298,15 +309,14 @@ def balance(kls: Tensor) -> Tensor:
     return share / share.mean().clamp(min=1e-8)
 
 
-def _trace_level(beliefs: Beliefs, evidence: list[Evidence]) -> LevelTrace:
-    s, q, p, divergence = beliefs
-    seen = Evidence(*(_stacked(*values) for values in zip(*evidence, strict=True)))
-    return LevelTrace(s, q, p, torch.where(seen.boundary, divergence, 0.0), seen)
-
-
 def _stacked(*values: Tensor) -> Tensor:
     """T tensors (B, ...) → (B, T, ...)."""
     return torch.stack(values, 1)
+
+
+def _behind(values: Tensor, first: Tensor) -> Tensor:
+    """values (B, K, ...) with `first` (B, ...) before them."""
+    return torch.cat([first.unsqueeze(1), values], 1)
 
 
 def _of(noise: Tensor | None, index: int) -> Tensor | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
 
 import torch
@@ -10,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief
+from vpr.repeated import Repeated
 
 SLOPE = 0.1  # of every Leaky ReLU; the paper names none
 
@@ -82,7 +84,22 @@ class GaussianHead(nn.Module):
             self.net.layers[-1].bias[sizes[-1] // 2 :] = math.log(math.expm1(start))  # type: ignore[operator]
 
     def forward(self, x: Tensor) -> Belief:  # (..., inputs) → Belief (..., S)
-        mean, raw = self.net(x).chunk(2, -1)
+        return self._belief(self.net(x))
+
+    def repeated(self, steps: int, rows: int) -> Callable[[Tensor], Belief]:
+        """The same, for a loop of `steps` over B = `rows` sequences."""
+        first, *others = (Repeated.of(m.weight, m.bias, steps, rows) for m in self.net.layers)  # type: ignore[arg-type]
+
+        def step(x: Tensor) -> Belief:
+            x = first(x)
+            for layer in others:
+                x = layer(activate(x))
+            return self._belief(x)
+
+        return step
+
+    def _belief(self, output: Tensor) -> Belief:  # (..., 2·S) → Belief (..., S)
+        mean, raw = output.chunk(2, -1)
         return Belief(mean, self.min_std + F.softplus(raw))
 
 
@@ -132,3 +149,22 @@ class Transition(nn.Module):
 
     def forward(self, s: Tensor, d: Tensor) -> Tensor:  # (B, S), (B, D) → (B, D)
         return self.gru(activate(self.dense(s)), d)  # type: ignore[no-any-return]
+
+    def repeated(self, steps: int, rows: int) -> Callable[[Tensor, Tensor], Tensor]:
+        """The same, for a loop of `steps` over B = `rows` sequences."""
+        to_dense = Repeated.of(self.dense.weight, self.dense.bias, steps, rows)
+        from_s = Repeated.of(self.gru.weight_ih, self.gru.bias_ih, steps, rows)
+        from_d = Repeated.of(self.gru.weight_hh, self.gru.bias_hh, steps, rows)
+
+        def step(s: Tensor, d: Tensor) -> Tensor:
+            return gru(from_s(activate(to_dense(s))), from_d(d), d)
+
+        return step
+
+
+def gru(from_x: Tensor, from_d: Tensor, d: Tensor) -> Tensor:  # (B, 3·D) twice, (B, D) → (B, D)
+    """PyTorch's GRU cell, of which the two products are done."""
+    x_r, x_u, x_n = from_x.chunk(3, -1)
+    d_r, d_u, d_n = from_d.chunk(3, -1)
+    reset, keep = torch.sigmoid(x_r + d_r), torch.sigmoid(x_u + d_u)
+    return torch.lerp(torch.tanh(torch.addcmul(x_n, reset, d_n)), d, keep)

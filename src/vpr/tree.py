@@ -25,19 +25,15 @@ def _map(fn: Callable[..., Tensor], tree: Any, *others: Any) -> Any:
     return type(tree)(*children) if hasattr(tree, "_fields") else tuple(children)
 
 
-def tree_rows(tree: Tree, rows: Tensor) -> Tree:
+def tree_rows(tree: Tree, rows: Tensor, batch: int) -> Tree:
     """The sequences `rows` (R,) of a tree of tensors (B, ...)."""
-
-    def take(tensor: Tensor) -> Tensor:
-        return tensor if len(rows) == len(tensor) else tensor.index_select(0, rows)
-
-    return tree_map(take, tree)
+    if len(rows) == batch:
+        return tree
+    return tree_map(lambda tensor: tensor.index_select(0, rows), tree)
 
 
-def tree_put(tree: Tree, rows: Tensor, new: Tree) -> Tree:
+def tree_put(tree: Tree, rows: Tensor, new: Tree, batch: int) -> Tree:
     """`tree` with `new` (R, ...) at the sequences `rows`; all others stay, bit for bit."""
-
-    def put(old: Tensor, fresh: Tensor) -> Tensor:
-        return fresh if len(rows) == len(old) else old.index_copy(0, rows, fresh)
-
-    return tree_map(put, tree, new)
+    if len(rows) == batch:
+        return new
+    return tree_map(lambda old, fresh: old.index_copy(0, rows, fresh), tree, new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -79,9 +80,18 @@ class MovingBall:
     def _draw(
         self, position: NDArray[np.float32], colour: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """Hard-edged discs (count, length, 3, size, size) on black, values 0 and 1."""
-        axis = np.arange(self.size, dtype=np.float32)
-        dy, dx = ((axis - position[..., i, None]) ** 2 for i in range(2))
-        disc = dy[..., :, None] + dx[..., None, :] <= (self.radius * self.size / 64) ** 2
-        paint = COLOURS[colour][..., None, None]
-        return np.asarray(disc[:, :, None] & paint, dtype=np.float32)
+        """Hard-edged discs (count, length, 3, size, size) on black, values 0 and 1.
+
+        Only the square around each disc is looked at: most of a frame is black.
+        """
+        radius = self.radius * self.size / 64
+        around = np.arange(-math.ceil(radius), math.ceil(radius) + 2)
+        place = np.floor(position).astype(np.int64)[..., None] + around  # (count, length, 2, P)
+        distance = (place.astype(np.float32) - position[..., None]) ** 2
+        disc = distance[:, :, 0, :, None] + distance[:, :, 1, None, :] <= radius**2
+        within = (place >= 0) & (place < self.size)
+        disc &= within[:, :, 0, :, None] & within[:, :, 1, None, :]
+        b, t, i, j = disc.nonzero()
+        frames = np.zeros((*colour.shape, *self.frame), dtype=np.float32)
+        frames[b, t, :, place[b, t, 0, i], place[b, t, 1, j]] = COLOURS[colour[b, t]]
+        return frames
