@@ -16,6 +16,7 @@ from vpr.bench import flops, memory, stream, timing, train
 from vpr.bench.naive import make_naive
 from vpr.bench.plain import make_plain, plain_nll
 from vpr.bench.steps import limit_step, plain_step
+from vpr.bench.weights import fitting_model
 from vpr.cli import main
 from vpr.images import Codec, Folded, make_codec
 from vpr.likelihood import make_likelihood
@@ -253,8 +254,8 @@ class TestStream:
         assert [int(window.pushed) for window in feed.state.windows] == [len(rest), 0]
 
     def test_shipped_weights_only_where_they_fit(self) -> None:
-        assert stream.fitting_model(preset("cpu/moving-ball"))[1] == "moving-ball"
-        model, name = stream.fitting_model(preset("cpu/moving-ball-slow"))
+        assert fitting_model(preset("cpu/moving-ball"))[1] == "moving-ball"
+        model, name = fitting_model(preset("cpu/moving-ball-slow"))
         assert name == "untrained"
         assert model.config == preset("cpu/moving-ball-slow").model
 
@@ -290,8 +291,15 @@ class TestCommand:
         ballast = torch.ones(150 * 2**20)  # 600 MB that are not the training's
         result = bench(capsys, "train", "--threads", "1", "--json", "--model.levels", "3")
         assert list(result) == [
-            *("preset", "threads", "repeats", "frames", "limit_s", "plain_s", "vpr_s", "core_s"),
-            *("naive_core_s", "naive_s", "vpr_over_limit", "limit_over_plain", "naive_over_core"),
+            *("preset", "threads", "repeats", "frames", "weights", "limit_s", "plain_s", "vpr_s"),
+            *(
+                "core_s",
+                "naive_core_s",
+                "naive_s",
+                "vpr_over_limit",
+                "limit_over_plain",
+                "naive_over_core",
+            ),
             *("peak_gflops", "limit_share_of_peak", "vpr_share_of_peak", "peak_memory_mb"),
         ]
         assert (result["preset"], result["threads"]) == ("cpu/moving-ball", 1)
@@ -308,6 +316,7 @@ class TestCommand:
         result = bench(capsys, "stream", "--json", "--frames", "1020")
         assert set(result) == {
             *("preset", "threads", "repeats", "frames", "weights", "encoder_s", "blocked_s"),
+            *("single_encoder_s", "blocked_over_single_encoder"),
             *("updating_s", "blocked_over_encoder", "frames_per_second", "by_levels"),
             *("rss_mb_1k", "rss_mb_100k"),
         }

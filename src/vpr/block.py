@@ -105,7 +105,7 @@ class Block(nn.Module):
         """
         rows, steps = x.shape[:2]
         first = Repeated(self.q.of_d.weight, (x + self.q.of_c(c)).transpose(0, 1))
-        head, f_tran = (part.repeated(steps, rows) for part in (self.q.head, self.f_tran))
+        head, f_tran = self.q.head.repeated(steps, rows), self.f_tran.repeated(steps, rows)
         ds, ss, qs = [], [], []
         for k in range(steps):
             q = head(activate(first(d)))

@@ -55,10 +55,32 @@ def from_one_place(y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
     return grid.view(-1, rows, columns, channels).movedim(-1, 1)
 
 
+class SingleConvolution:
+    """A convolution of stride 2 on one picture (H, W, C) → (H', W', C'), as one plain product."""
+
+    def __init__(self, layer: nn.Conv2d) -> None:
+        assert layer.bias is not None
+        self.k, self.padding = layer.kernel_size[0], int(layer.padding[0])
+        self.weight = layer.weight.detach().permute(2, 3, 1, 0).flatten(0, 2)  # (k·k·C, C')
+        self.bias = layer.bias.detach()
+
+    def __call__(self, y: Tensor) -> Tensor:
+        if self.padding:
+            y = F.pad(y, (0, 0, *[self.padding] * 4))
+        rows, columns, channels = y.shape
+        grid = (rows - self.k) // 2 + 1, (columns - self.k) // 2 + 1
+        line = columns * channels
+        patches = y.as_strided(
+            (*grid, self.k, self.k * channels), (2 * line, 2 * channels, line, 1)
+        )
+        out = torch.addmm(self.bias, patches.reshape(-1, len(self.weight)), self.weight)
+        return out.view(*grid, -1)
+
+
 def _cells(weight: Tensor, padding: int) -> Tensor:
     """A kernel (a, b, k, k) cut into the n×n cells of 2×2 pixels that it touches."""
     odd = padding % 2
     even = (weight.shape[-1] + odd) % 2
     weight = F.pad(weight, (odd, even, odd, even))
-    n = weight.shape[-1] // 2
-    return weight.unflatten(3, (n, 2)).unflatten(2, (n, 2))
+    a, b, k, _ = weight.shape
+    return weight.view(a, b, k // 2, 2, k // 2, 2)

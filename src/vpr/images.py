@@ -8,13 +8,21 @@ pixels, so it needs no pictures. M is any number of frames: time is nobody's bus
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from vpr.convolutions import fold, from_folded, from_one_place, to_folded, unfolded
+from vpr.convolutions import (
+    SingleConvolution,
+    fold,
+    from_folded,
+    from_one_place,
+    to_folded,
+    unfolded,
+)
 from vpr.errors import VPRError
 from vpr.networks import SLOPE, FourLayers, activate, dense, initialise
 
@@ -32,6 +40,10 @@ class Codec(nn.Module):
 
     def encode(self, y: Tensor) -> Tensor:
         raise NotImplementedError
+
+    def single(self) -> Callable[[Tensor], Tensor]:
+        """The encoder for one frame (*frame) → (width,) at a time, with the weights of now."""
+        return lambda frame: self.encode(self.to_layout(frame.unsqueeze(0)))[0]
 
     def decode(self, c0: Tensor) -> Tensor:
         raise NotImplementedError
@@ -87,6 +99,20 @@ class WorldModels(Codec):
         for layer in rest:
             y = _activated(layer(y))
         return self.embed(y.flatten(1))  # type: ignore[no-any-return]
+
+    def single(self) -> Callable[[Tensor], Tensor]:
+        """As plain products: convolution kernels take longer to get ready than one frame takes."""
+        layers = [SingleConvolution(layer) for layer in self.convolutions]  # type: ignore[arg-type]
+        shape = len(self.embed.weight), self.convolutions[-1].out_channels, -1
+        weight = self.embed.weight.detach().view(shape).transpose(1, 2).flatten(1)  # type: ignore[arg-type]
+
+        def encode(frame: Tensor) -> Tensor:
+            y = frame.movedim(0, -1).contiguous()
+            for layer in layers:
+                y = _activated(layer(y))
+            return torch.addmv(self.embed.bias, weight, y.flatten())
+
+        return encode
 
     def decode(self, c0: Tensor) -> Tensor:
         first, *hidden, last = self.transposed

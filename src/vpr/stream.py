@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from vpr.boundaries import Boundary, boundaries
-from vpr.checks import check_frames
+from vpr.checks import check_frames, check_values
 from vpr.errors import VPRError
+from vpr.live import Live
 from vpr.model import VPR
 from vpr.trace import State
 
@@ -17,9 +18,15 @@ class Stream:
 
     def __init__(self, model: VPR, state: State | None = None) -> None:
         self.model = model.eval()
-        self.state = state if state is not None else model.initial(1)
-        if len(self.state.time) != 1:
-            raise VPRError(f"a stream follows one video, the state holds {len(self.state.time)}")
+        state = state if state is not None else model.initial(1)
+        if len(state.time) != 1:
+            raise VPRError(f"a stream follows one video, the state holds {len(state.time)}")
+        with torch.no_grad():
+            self._live = Live(model, state)
+
+    @property
+    def state(self) -> State:
+        return self._live.state()
 
     @torch.no_grad()
     def push(self, frame: Tensor) -> list[Boundary]:
@@ -28,6 +35,7 @@ class Stream:
         The first frame opens every level's first event: that is no boundary.
         """
         check_frames(frame, (), self.model.config, self.model.usual.dtype)
-        number = int(self.state.time[0])
-        self.state, evidence = self.model.step(self.state, frame.unsqueeze(0))
+        check_values(frame, self.model.config)
+        number = self._live.time
+        evidence = self._live.step(frame)
         return list(boundaries(evidence, 0, number)) if number else []

@@ -40,7 +40,7 @@ class Naive(VPR):
         for t, frame in enumerate(x0.unbind(1)):
             x = self._compressed(frame)
             with torch.no_grad():  # a decision has no gradient
-                evidence, windows = self._decide(state, x)
+                evidence, windows = self._ask(state, x)
             blocks = self._update(state, x, evidence, noise[t] if noise is not None else None)
             c0.append(self._networks(0).f_dec(blocks[0].c, blocks[0].s))
             moments.append(tuple(map(self._moment, count(), blocks, evidence)))
@@ -59,7 +59,7 @@ class Naive(VPR):
             compressed.append(self._networks(n).compress(x))
         return compressed
 
-    def _decide(
+    def _ask(
         self, state: State, x: list[Tensor]
     ) -> tuple[tuple[Evidence, ...], tuple[Window, ...]]:
         first = state.time == 0
@@ -72,8 +72,8 @@ class Naive(VPR):
             kl_static, kl_change = self._divergences(n, state.blocks[n], x[n])
             usual = windows[n - 1].mean(self.rule.power)
             decision = self.rule.decide(n + 1, state.time, kl_static, kl_change, usual)
-            seen = (v.where(arrives, torch.nan) for v in (kl_static, kl_change))
-            evidence.append(decision.evidence(*seen, arrives, first))
+            kl_static, kl_change = (v.where(arrives, torch.nan) for v in (kl_static, kl_change))
+            evidence.append(decision.evidence(kl_static, kl_change, arrives, first))
             rows = arrives.nonzero().squeeze(1)
             windows[n - 1] = windows[n - 1].push(kl_static[rows], rows)
         return tuple(evidence), tuple(windows)

@@ -14,7 +14,7 @@ from torch import Tensor
 from vpr.bench.memory import resident_mb
 from vpr.bench.steps import Step
 from vpr.bench.timing import Bar, alternating, seconds
-from vpr.checkpoint import data_for, load_model, shipped_models
+from vpr.bench.weights import fitting_model, untrained
 from vpr.config import ModelConfig, RunConfig
 from vpr.data import evaluation_rng
 from vpr.events import Always, Rule, Subjective
@@ -41,29 +41,17 @@ def bench_stream(config: RunConfig, repeats: int, frames: int, bar: Bar) -> dict
         "frames": frames,
         "weights": weights,
         "encoder_s": each["encoder"],
+        "single_encoder_s": each["single encoder"],
         "blocked_s": each["blocked"],
         "updating_s": each["updating"],
         "blocked_over_encoder": each["blocked"] / each["encoder"],
+        "blocked_over_single_encoder": each["blocked"] / each["single encoder"],
         "by_levels": {
             str(n): {f"{what}_s": each[f"{what} {n}"] for what in ("blocked", "updating")}
             for n in LEVELS
         },
         **ran,
     }
-
-
-def fitting_model(config: RunConfig) -> tuple[VPR, str]:
-    """The shipped model of this dataset and configuration, or an untrained one; and its name."""
-    for name in shipped_models():
-        model = load_model(name)
-        if data_for(name) == config.data and model.config == config.model:
-            return model, name
-    return _untrained(config.model, config.seed), "untrained"
-
-
-def _untrained(config: ModelConfig, seed: int) -> VPR:
-    torch.manual_seed(seed)
-    return VPR(config).eval()
 
 
 def _scene(config: RunConfig) -> list[Tensor]:
@@ -96,11 +84,14 @@ def _run(stream: Stream, scene: list[Tensor], frames: int, bar: Bar) -> dict[str
 
 def _contenders(model: VPR, scene: list[Tensor]) -> dict[str, Step]:
     """Blocks of pushes: the model's own, and those of untrained models of 1 to 6 levels."""
-    contenders = {"encoder": _block(_encoder(model), scene)} | _both(model, "", scene)
+    contenders = {
+        "encoder": _block(_encoder(model), scene),
+        "single encoder": _block(_single_encoder(model), scene),
+    } | _both(model, "", scene)
     for n in LEVELS:
         # The rule is replaced anyway; a clockwork one would want intervals for every level.
         config = replace(model.config, levels=n, rule="subjective")
-        contenders |= _both(_untrained(config, seed=0), f" {n}", scene)
+        contenders |= _both(untrained(config, seed=0), f" {n}", scene)
     return contenders
 
 
@@ -123,11 +114,18 @@ def _under(model: VPR, rule: Rule) -> Stream:
 
 
 def _encoder(model: VPR) -> Callable[[Tensor], object]:
+    """The image encoder as training and `observe` run it, on a batch of one."""
+
     @torch.inference_mode()
     def encode(frame: Tensor) -> Tensor:
         return model.codec.encode(model.codec.to_layout(frame.unsqueeze(0)))
 
     return encode
+
+
+def _single_encoder(model: VPR) -> Callable[[Tensor], object]:
+    """The image encoder as a stream runs it."""
+    return torch.inference_mode()(model.codec.single())
 
 
 def _block(push: Callable[[Tensor], object], scene: list[Tensor]) -> Step:

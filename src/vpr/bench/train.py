@@ -13,7 +13,9 @@ from vpr.bench.memory import peak_of_training_mb
 from vpr.bench.naive import make_naive
 from vpr.bench.steps import Step, core_step, limit_step, plain_step, training_step
 from vpr.bench.timing import Bar, alternating
+from vpr.bench.weights import fitting_model
 from vpr.config import RunConfig
+from vpr.model import VPR
 from vpr.training import Session, without_denormals
 
 
@@ -21,7 +23,8 @@ def bench_train(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
     """Seconds of each contender, their ratios, shares of the machine's peak, and memory."""
     threads = torch.get_num_threads()
     memory = _memory(config, threads, bar)  # first, while this process is small itself
-    with without_denormals(), _contenders(config) as contenders:
+    trained, name = fitting_model(config)
+    with without_denormals(), _contenders(config, trained) as contenders:
         timed = alternating(contenders, repeats, bar)
         work = {name: flops(contenders[name]) for name in ("limit", "vpr")}
     peak = peak_gflops(bar)
@@ -30,6 +33,7 @@ def bench_train(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
         "threads": threads,
         "repeats": repeats,
         "frames": config.training.batch_size * config.training.length,
+        "weights": name,
         **{f"{name}_s": value for name, value in timed.items()},
         "vpr_over_limit": timed["vpr"] / timed["limit"],
         "limit_over_plain": timed["limit"] / timed["plain"],
@@ -41,25 +45,31 @@ def bench_train(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
 
 
 @contextmanager
-def _contenders(config: RunConfig) -> Iterator[dict[str, Step]]:
-    """All on the same video; the two that learn have weights of their own."""
-    session, naive_session, still = Session(config), Session(config), Session(config)
+def _contenders(config: RunConfig, trained: VPR) -> Iterator[dict[str, Step]]:
+    """All on the same video; the two that learn have weights of their own.
+
+    A level computes as often as it updates, so the weights should be those of a model that has
+    learned something, where there are any. Stock layers cannot hold trained ones: they start anew.
+    """
+    session, naive_session, fresh = Session(config), Session(config), Session(config)
+    for each in (session, naive_session):
+        each.model.load_state_dict(trained.state_dict())
     naive_session.model = make_naive(naive_session.model)
-    video, model = session.batch(), still.model
+    video = session.batch()
     frames = video.flatten(0, 1)
     with torch.no_grad():
-        x0 = model.codec.encode(model.codec.to_layout(frames)).view(*video.shape[:2], -1)
-    noise = model.noise(config.training.batch_size, config.training.length, still.noise)
+        x0 = trained.codec.encode(trained.codec.to_layout(frames)).view(*video.shape[:2], -1)
+    noise = trained.noise(config.training.batch_size, config.training.length, fresh.noise)
     with (
         training_step(session, video) as vpr,
         training_step(naive_session, video) as naive,
     ):
         yield {
-            "limit": limit_step(model, frames),
-            "plain": plain_step(model, frames),
+            "limit": limit_step(trained, frames),
+            "plain": plain_step(fresh.model, frames),
             "vpr": vpr,
-            "core": core_step(model, x0, noise),
-            "naive_core": core_step(make_naive(model), x0, noise),
+            "core": core_step(trained, x0, noise),
+            "naive_core": core_step(make_naive(trained), x0, noise),
             "naive": naive,
         }
 

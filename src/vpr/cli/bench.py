@@ -94,7 +94,7 @@ def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _show_train(result: dict[str, Any]) -> None:
     _seconds(
-        f"Training, {result['frames']} frames a step, {_how(result)}",
+        f"Training, {result['frames']} frames a step, weights: {result['weights']}, {_how(result)}",
         {
             "our image network alone (limit)": result["limit_s"],
             "the same of stock layers (plain)": result["plain_s"],
@@ -121,7 +121,8 @@ def _show_stream(result: dict[str, Any]) -> None:
     _seconds(
         f"One frame at a time, weights: {result['weights']}, {_how(result)}",
         {
-            "the encoder alone": result["encoder_s"],
+            "the image encoder alone, as in training": result["encoder_s"],
+            "the image encoder alone, as in a stream": result["single_encoder_s"],
             "a frame at which nothing happens (blocked)": result["blocked_s"],
             "a frame at which every level updates (updating)": result["updating_s"],
         },
@@ -133,8 +134,9 @@ def _show_stream(result: dict[str, Any]) -> None:
     )
     _bars(
         {
-            "blocked / encoder: 1 is a hierarchy that costs nothing": (
-                result["blocked_over_encoder"]
+            "blocked / encoder as in training: 1 costs nothing": result["blocked_over_encoder"],
+            "blocked / encoder as in a stream: 1 costs nothing": (
+                result["blocked_over_single_encoder"]
             ),
             f"frames a second over {result['frames']} frames": round(result["frames_per_second"]),
             "memory after 1000 frames, MB": f"{result['rss_mb_1k']:.1f}",
