@@ -23,6 +23,7 @@ SHORT = {
     "evaluate": ["--sequences", "2", "--length", "6"],
     "demo": ["--length", "6"],
     "data": [],
+    "bench": ["--repeats", "1", "--training.batch-size", "2"],
 }
 
 

@@ -63,3 +63,14 @@ def test_bad_frames_are_refused_and_leave_the_stream_as_it_was(
 def test_a_state_of_several_sequences_is_refused(model: VPR) -> None:
     with pytest.raises(VPRError, match="follows one video"):
         Stream(model, model.initial(2))
+
+
+def test_a_state_is_good_for_learning(model: VPR, video: torch.Tensor) -> None:
+    """Speed is the stream's own business: what it hands out are ordinary tensors."""
+    stream = Stream(model)
+    for frame in video[:5]:
+        stream.push(frame)
+    loss = model.loss(video[None, 5:9], stream.state).total
+    loss.backward()
+    assert torch.isfinite(loss)
+    model.zero_grad()

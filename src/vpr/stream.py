@@ -11,6 +11,7 @@ from vpr.errors import VPRError
 from vpr.live import Live
 from vpr.model import VPR
 from vpr.trace import State
+from vpr.tree import tree_map
 
 
 class Stream:
@@ -21,14 +22,15 @@ class Stream:
         state = state if state is not None else model.initial(1)
         if len(state.time) != 1:
             raise VPRError(f"a stream follows one video, the state holds {len(state.time)}")
-        with torch.no_grad():
+        with torch.inference_mode():
             self._live = Live(model, state)
 
     @property
     def state(self) -> State:
-        return self._live.state()
+        # Tensors of the inference mode are good for nothing else; copies are ordinary ones.
+        return tree_map(torch.clone, self._live.state())
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def push(self, frame: Tensor) -> list[Boundary]:
         """One frame, of the model's shape; the boundaries it brings, lowest level first.
 

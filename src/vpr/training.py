@@ -91,7 +91,7 @@ class Session:
             raise VPRError("the checkpoint does not fit its config.json") from error
         for name, parameter in self.model.named_parameters():
             self.optimiser.state[parameter] = {
-                key: value if key == "step" else value.to(parameter.device)  # as Adam keeps them
+                key: value.to(parameter.device)
                 for key, value in _under(tensors, f"adam.{name}.").items()
             }
         levels = range(2, self.config.model.levels + 1)
