@@ -18,12 +18,14 @@ from vpr.bench.plain import make_plain, plain_nll
 from vpr.bench.steps import limit_step, plain_step
 from vpr.bench.weights import fitting_model
 from vpr.cli import main
+from vpr.events import Subjective
 from vpr.images import Codec, Folded, make_codec
 from vpr.likelihood import make_likelihood
 from vpr.model import VPR
 from vpr.presets import preset
 from vpr.stream import Stream
 from vpr.trace import Trace
+from vpr.tree import tree_put
 
 CODECS = [
     ("world-models", (3, 64, 64)),
@@ -152,6 +154,21 @@ class TestNaive:
             assert (a is None) == (b is None)
             if a is not None:
                 assert_near(a, b)
+
+    @pytest.mark.parametrize("events", [True, False])
+    def test_gradients_from_a_state_on(self, events: bool, tiny_model: Any, draw: Any) -> None:
+        """What was in force before the video stays so until its level updates, if it does."""
+        model = tiny_model(4, seed=12, window=5)
+        if not events:
+            model.rule = Subjective(expected=False, unexpected=False, window=5)
+        naive, noise, x0 = make_naive(model), draw(model), scenes_in_x0(torch.float64)
+        state = model.core(x0[:, :5].detach()).state
+        state = tree_put(state, torch.tensor([1]), model.initial(1), 3)  # one starts anew
+        ours, theirs = (net.core(x0[:, 5:], state, noise[5:]) for net in (model, naive))
+        assert ours.levels[1].evidence.boundary[0].any() == events
+        for a, b in zip(slopes(model, ours, x0), slopes(naive, theirs, x0), strict=True):
+            if b is not None:  # where nothing depends on a weight, one of them may say 0
+                assert_near(torch.zeros_like(b) if a is None else a, b)
 
     def test_goes_on_from_a_state(self, tiny_model: Any) -> None:
         model, x0 = tiny_model(3), scenes_in_x0(torch.float64)
@@ -291,7 +308,8 @@ class TestCommand:
         ballast = torch.ones(150 * 2**20)  # 600 MB that are not the training's
         result = bench(capsys, "train", "--threads", "1", "--json", "--model.levels", "3")
         assert list(result) == [
-            *("preset", "threads", "repeats", "frames", "weights", "limit_s", "plain_s", "vpr_s"),
+            *("preset", "threads", "repeats", "frames", "weights", "update_rate", "limit_s"),
+            *("plain_s", "vpr_s"),
             *(
                 "core_s",
                 "naive_core_s",
@@ -304,6 +322,8 @@ class TestCommand:
         ]
         assert (result["preset"], result["threads"]) == ("cpu/moving-ball", 1)
         assert (result["repeats"], result["frames"]) == (2, 12)
+        assert len(result["update_rate"]) == 3
+        assert result["update_rate"][0] == 1.0
         assert result["vpr_over_limit"] == result["vpr_s"] / result["limit_s"]
         assert result["limit_over_plain"] == result["limit_s"] / result["plain_s"]
         assert result["naive_over_core"] == result["naive_core_s"] / result["core_s"]
@@ -329,7 +349,7 @@ class TestCommand:
 
     def test_data(self, capsys: pytest.CaptureFixture[str]) -> None:
         result = bench(capsys, "data", "--threads", "1", "--json")
-        assert {"batch_s", "step_s", "data_share"} < set(result)
+        assert {"batch_s", "step_s", "data_share", "weights"} < set(result)
         assert result["data_share"] == result["batch_s"] / result["step_s"]
 
     @pytest.mark.parametrize(

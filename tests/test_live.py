@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from functools import partialmethod
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from vpr.events import Always, Clockwork, Evidence, Rule, Subjective
-from vpr.live import Live
+from vpr.events import Always, Clockwork, Decision, Evidence, Rule, Subjective
+from vpr.live import Level, Live
 from vpr.model import VPR
 from vpr.trace import State
 from vpr.tree import tree_map
 
 Factory = Callable[..., Any]
+
+
+class EveryThird:
+    """A rule of somebody's own."""
+
+    window, power = 3, 1.0
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        never = torch.zeros_like(time, dtype=torch.bool)
+        return Decision(never, kl_static > usual, time % 3 == 0, 2 * usual)
+
+
 RULES = [
     Subjective(window=5),
     Subjective(expected=False, window=5, power=0.5),
     Subjective(expected=False, unexpected=False),
     Clockwork((1, 2, 4, 8)),
     Always(),
+    EveryThird(),
 ]
 
 
@@ -106,3 +123,48 @@ def test_a_state_goes_in_and_comes_out(tiny_model: Factory, scenes: Factory) -> 
     for frame in video[0, 7:]:
         live.step(frame)
     assert_same(live.state(), model.observe(video).state, 1e-9)
+
+
+@pytest.mark.parametrize("network", ["world-models", "folded"])
+@torch.no_grad()
+def test_works_with_a_copy_of_the_weights(
+    tiny_model: Factory, scenes: Factory, network: str
+) -> None:
+    """And touches nothing that is not its own."""
+    model, video = tiny_model(3, network=network), scenes(batch=1, length=6)
+    state = model.observe(video[:, :3]).state
+    before = copy.deepcopy((state, video, model.state_dict()))
+    live, other = Live(model, state), Live(model, state)
+    for frame in video[0, 3:]:
+        live.step(frame)
+    assert_same((state, video), before[:2], 0.0)
+    for name, weight in model.state_dict().items():
+        torch.testing.assert_close(weight, before[2][name], rtol=0, atol=0, equal_nan=True)
+    for weight in model.parameters():
+        weight.fill_(0.3)
+    for frame in video[0, 3:]:
+        other.step(frame)
+    assert_same(live.state(), other.state(), 0.0)
+
+
+@torch.no_grad()
+def test_a_blocked_level_computes_nothing(
+    tiny_model: Factory, scenes: Factory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, video = tiny_model(4), scenes(batch=1, length=2)[0]
+    model.rule = Subjective(expected=False, unexpected=False)
+    live = Live(model, model.initial(1))
+    live.step(video[0])
+    called: list[tuple[int, str]] = []
+    for name in ("f_enc", "f_dec", "read", "compare", "update"):
+
+        def counted(level: Level, *inputs: Any, name: str = name, real: Any = None) -> Any:
+            called.append((live.levels.index(level), name))
+            return real(level, *inputs)
+
+        monkeypatch.setattr(Level, name, partialmethod(counted, real=getattr(Level, name)))
+    live.step(video[1])
+    assert sorted(called) == [
+        *((0, "f_enc"), (0, "read"), (0, "update")),
+        *((1, "compare"), (1, "f_enc"), (1, "read")),
+    ]

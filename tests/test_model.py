@@ -497,6 +497,27 @@ class TestRules:
             model.step(state, video[:, 0])
         assert_same_tree(before, (video, noise, state), 0.0)
 
+    def test_a_returned_state_stands_alone(self, tiny_model: Factory, scenes: Factory) -> None:
+        """It has no gradients and does not keep the video alive; learning goes on from it."""
+        model, video = tiny_model(3, seed=3), scenes()
+        loss = model.loss(video)
+        loss.total.backward()
+
+        def check(value: Tensor) -> Tensor:
+            assert not value.requires_grad
+            assert value.untyped_storage().nbytes() == value.nbytes
+            return value
+
+        tree_map(check, loss.state.blocks)
+        model.loss(video, loss.state).total.backward()
+
+    def test_half_precision_runs(self, tiny_model: Factory, scenes: Factory) -> None:
+        model, video = tiny_model(2, dtype=torch.float32), scenes().float()
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = model.loss(video, noise=model.noise(*video.shape[:2])).total
+        loss.backward()
+        assert torch.isfinite(loss)
+
     def test_noise_is_seeded(self, tiny_model: Factory) -> None:
         model = tiny_model(2)
         a, b, c = (model.noise(3, 4, torch.Generator().manual_seed(k)) for k in (1, 1, 2))

@@ -1,5 +1,7 @@
 """A stream is the model, one frame at a time."""
 
+import pickle
+
 import pytest
 import torch
 
@@ -74,3 +76,10 @@ def test_a_state_is_good_for_learning(model: VPR, video: torch.Tensor) -> None:
     loss.backward()
     assert torch.isfinite(loss)
     model.zero_grad()
+
+
+def test_a_stream_can_be_sent_elsewhere(model: VPR, video: torch.Tensor) -> None:
+    here = Stream(model)
+    here.push(video[0])
+    there = pickle.loads(pickle.dumps(here))
+    assert [here.push(frame) for frame in video[1:9]] == [there.push(f) for f in video[1:9]]

@@ -40,7 +40,7 @@ class Window(NamedTuple):
     def push(self, value: Tensor, rows: Tensor) -> Window:  # (R,), (R,)
         """`value` for the sequences `rows`; the others stay as they are."""
         place = self.pushed.index_select(0, rows) % self.values.shape[1]
-        values = self.values.index_put((rows, place), value)
+        values = self.values.index_put((rows, place), value.to(self.values))
         return Window(values, self.pushed.index_add(0, rows, torch.ones_like(rows)))
 
 

@@ -9,6 +9,7 @@ pixels, so it needs no pictures. M is any number of frames: time is nobody's bus
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from itertools import pairwise
 
 import torch
@@ -43,7 +44,7 @@ class Codec(nn.Module):
 
     def single(self) -> Callable[[Tensor], Tensor]:
         """The encoder for one frame (*frame) → (width,) at a time, with the weights of now."""
-        return lambda frame: self.encode(self.to_layout(frame.unsqueeze(0)))[0]
+        return SingleFrame(deepcopy(self))
 
     def decode(self, c0: Tensor) -> Tensor:
         raise NotImplementedError
@@ -51,6 +52,16 @@ class Codec(nn.Module):
     def set_output(self, level: Tensor) -> None:
         """Start the output at `level` (C,): the logit, or mean, of each channel in the data."""
         raise NotImplementedError
+
+
+class SingleFrame:
+    """A codec's encoder on a batch of one."""
+
+    def __init__(self, codec: Codec) -> None:
+        self.codec = codec
+
+    def __call__(self, frame: Tensor) -> Tensor:  # (*frame) → (width,)
+        return self.codec.encode(self.codec.to_layout(frame.unsqueeze(0)))[0]
 
 
 class WorldModels(Codec):
@@ -101,18 +112,7 @@ class WorldModels(Codec):
         return self.embed(y.flatten(1))  # type: ignore[no-any-return]
 
     def single(self) -> Callable[[Tensor], Tensor]:
-        """As plain products: convolution kernels take longer to get ready than one frame takes."""
-        layers = [SingleConvolution(layer) for layer in self.convolutions]  # type: ignore[arg-type]
-        shape = len(self.embed.weight), self.convolutions[-1].out_channels, -1
-        weight = self.embed.weight.detach().view(shape).transpose(1, 2).flatten(1)  # type: ignore[arg-type]
-
-        def encode(frame: Tensor) -> Tensor:
-            y = frame.movedim(0, -1).contiguous()
-            for layer in layers:
-                y = _activated(layer(y))
-            return torch.addmv(self.embed.bias, weight, y.flatten())
-
-        return encode
+        return SingleWorldModels(deepcopy(self))
 
     def decode(self, c0: Tensor) -> Tensor:
         first, *hidden, last = self.transposed
@@ -131,6 +131,22 @@ class WorldModels(Codec):
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:
         self.transposed[-1].bias.copy_(level)  # type: ignore[operator]
+
+
+class SingleWorldModels:
+    """Its encoder for one frame: convolution kernels take longer to get ready than it needs."""
+
+    def __init__(self, codec: WorldModels) -> None:
+        self.layers = [SingleConvolution(layer) for layer in codec.convolutions]  # type: ignore[arg-type]
+        weight, bias = codec.embed.weight.detach(), codec.embed.bias.detach()
+        by_channel = weight.view(len(weight), len(codec.convolutions[-1].bias), -1)  # type: ignore[arg-type]
+        self.weight, self.bias = by_channel.transpose(1, 2).flatten(1), bias
+
+    def __call__(self, frame: Tensor) -> Tensor:  # (C, H, W) → (width,)
+        y = frame.movedim(0, -1).contiguous()
+        for layer in self.layers:
+            y = _activated(layer(y))
+        return torch.addmv(self.bias, self.weight, y.flatten())
 
 
 class Folded(Codec):

@@ -6,6 +6,7 @@ more than the products themselves; here they are left out.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 
 import torch
@@ -18,6 +19,7 @@ from vpr.events import Evidence
 from vpr.model import VPR
 from vpr.networks import SLOPE, GaussianHead, Layers
 from vpr.trace import State
+from vpr.tree import tree_map
 
 
 @dataclass(slots=True)
@@ -33,7 +35,7 @@ class Memory:
 
     @classmethod
     def of(cls, state: BlockState) -> Memory:
-        d, c, s, q, d_next, kept = state
+        d, c, s, q, d_next, kept = tree_map(torch.detach, state)
         if kept is None:
             return cls(d[0], c[0], s[0], d_next[0], q, None)
         p = Belief(*(torch.cat(pair) for pair in zip(q, kept.p_ch, strict=True)))
@@ -51,7 +53,7 @@ class Level:
     """The networks of a block, on vectors."""
 
     def __init__(self, block: Block) -> None:
-        self.block = block
+        self.compares = block.compares
         self._f_enc, self._f_dec = Chain(block.f_enc.net), Chain(block.f_dec.net)
         self._compress, self._prior = Chain(block.compress), Gaussian(block.p.head)
         self._posterior = Gaussian(block.q.head)
@@ -81,7 +83,7 @@ class Level:
         q = self._posterior(F.leaky_relu_(context + x, SLOPE).unsqueeze(0))
         s = q.mean[0]
         d_next = self._f_tran(s, d)
-        if not self.block.compares:
+        if not self.compares:
             return Memory(d, c, s, d_next, q, None)
         p_ch = self._prior(torch.cat([d_next, c]).unsqueeze(0))
         changed = torch.addmv(from_c, self._of_d, d_next)
@@ -124,12 +126,16 @@ class Gaussian:
 
 
 class Live:
-    """A model, with the weights of now, at work on one video; `state` goes in and out."""
+    """A model at work on one video; `state` goes in and out.
+
+    It keeps a copy of the model's weights, and its rule: what becomes of the model later does not
+    matter here.
+    """
 
     def __init__(self, model: VPR, state: State) -> None:
-        self.model = model
+        self.rule = model.rule
         self.encode = model.codec.single()
-        self.levels = [Level(block) for block in model.blocks]  # type: ignore[arg-type]
+        self.levels = [Level(deepcopy(block)) for block in model.blocks]  # type: ignore[arg-type]
         self.memories = [Memory.of(block) for block in state.blocks]
         self.windows = list(state.windows)
         self.time = int(state.time[0])
@@ -143,45 +149,41 @@ class Live:
 
     def step(self, frame: Tensor) -> list[Evidence]:
         """One frame; the evidence of level 1, 2, … as far as the signal went."""
-        x = [self.levels[0].f_enc(self.encode(frame))]
-        evidence, updated = self._detect(x)
-        self._infer(x, updated)
+        evidence, x = self._detect(frame)
+        self._infer(x)
         self.time += 1
         return evidence
 
-    def _detect(self, x: list[Tensor]) -> tuple[list[Evidence], int]:
-        """Event detection, bottom-up: what was seen, and how many levels update.
-
-        x holds x¹; the encodings of further levels are added as the signal reaches them.
-        """
-        evidence = [self._level_one]
+    def _detect(self, frame: Tensor) -> tuple[list[Evidence], list[Tensor]]:
+        """Event detection, bottom-up: what was seen, and what the levels that update have read."""
+        x = self.levels[0].f_enc(self.encode(frame))
+        evidence, read = [self._level_one], [self.levels[0].read(x)]
         for n in range(1, len(self.levels)):
-            x.append(self.levels[n].f_enc(x[-1]))
+            x = self.levels[n].f_enc(x)
+            new = self.levels[n].read(x)
             if self.time > 0:  # at the first frame every level updates
-                evidence.append(self._ask(n, self.levels[n].read(x[n])))
+                evidence.append(self._ask(n, new))
                 if not evidence[-1].boundary:
-                    return evidence, n
-        return evidence, len(self.levels)
+                    break
+            read.append(new)
+        return evidence, read
 
     def _ask(self, n: int, x: Tensor) -> Evidence:
-        window, rule = self.windows[n - 1], self.model.rule
+        window = self.windows[n - 1]
         kl_static, kl_change = self.levels[n].compare(self.memories[n], x).unsqueeze(1)
-        usual = window.mean(rule.power)
-        decision = rule.decide(n + 1, self._row + self.time, kl_static, kl_change, usual)
+        usual = window.mean(self.rule.power)
+        decision = self.rule.decide(n + 1, self._row + self.time, kl_static, kl_change, usual)
         self.windows[n - 1] = window.push(kl_static, self._row)
         expected, unexpected, boundary, threshold = decision
         return Evidence(kl_static, kl_change, threshold, expected, unexpected, boundary)
 
-    def _infer(self, x: list[Tensor], updated: int) -> None:
+    def _infer(self, read: list[Tensor]) -> None:
         """Inference, top-down, of the levels that update."""
-        top = len(self.levels) - 1
-        for n in reversed(range(updated)):
-            now = self.memories[n]
-            if n < min(updated - 1, top):  # the level above has just changed
+        for n in reversed(range(len(read))):
+            c = self.memories[n].c
+            if n + 1 < len(read):  # the level above has just changed
                 c = self.levels[n + 1].f_dec(self.memories[n + 1])
-            else:
-                c = now.c
-            self.memories[n] = self.levels[n].update(now.d_next, self.levels[n].read(x[n]), c)
+            self.memories[n] = self.levels[n].update(self.memories[n].d_next, read[n], c)
 
 
 def _weights(net: Layers) -> list[tuple[Tensor, Tensor]]:

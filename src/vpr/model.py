@@ -1,4 +1,5 @@
-"""The hierarchy. Algorithm 1 of the paper is `VPR._advance`: detect bottom-up, infer top-down."""
+"""The hierarchy. Algorithm 1 of the paper is `VPR.step`: `_advance` detects bottom-up and infers
+top-down for levels 2 to N; level 1, which always updates and decides nothing, comes last."""
 
 from __future__ import annotations
 
@@ -87,11 +88,13 @@ class VPR(nn.Module):
         self._check_noise(noise, (), len(frame))
         x = LazyEncodings(self._blocks(), self.codec.encode(self.codec.to_layout(frame)))
         state, evidence = self._advance(state, x, noise)
-        before = state.blocks[0]
-        changed = len(evidence) > 1 and bool(evidence[1].boundary.any())
-        c = self._context(0, state.blocks) if changed else before.c
-        first = self._blocks()[0].update(before.d_next, x(0), c, _of(noise, 0))
-        return state._replace(blocks=(first, *state.blocks[1:])), evidence
+        now, c = state.blocks[0], state.blocks[0].c
+        above = evidence[1].boundary if self.config.levels > 1 else torch.zeros_like(state.time)
+        rows = _where(above)
+        if len(rows):  # c¹ changes where level 2 did
+            c = tree_put(c, rows, self._context(0, state.blocks, rows), len(c))
+        level_one = self._blocks()[0].update(now.d_next, x(0), c, _of(noise, 0))
+        return state._replace(blocks=(level_one, *state.blocks[1:])), evidence
 
     def observe(
         self,
@@ -169,6 +172,7 @@ class VPR(nn.Module):
 
         First decide, frame after frame and without gradients, who updates when. Then learn: each
         level in turn, from the top, goes through its own updates, whose moments are known by now.
+        The state that is returned carries no gradients.
         """
         batch, length = x0.shape[:2]
         before = state if state is not None else self.initial(batch)
@@ -178,47 +182,42 @@ class VPR(nn.Module):
         after, evidence = self._decide(before, x, noise)
         c, levels = torch.zeros_like(x0), []
         for n in reversed(range(self.config.levels)):
+            moments = Moments(evidence[n].boundary)
             eps = noise[:, n].transpose(0, 1) if noise is not None else None
-            level, c, first = self._learn(n, before.blocks[n], (x[n], c, eps), evidence[n])
+            inputs = tree_map(moments.pick, (x[n], c, eps))
+            path, d_next = self._blocks()[n].follow(before.blocks[n].d_next, *inputs)
+            level, c = self._trace_level(n, before.blocks[n], path, moments, evidence[n])
             levels.append(level)
-        return Trace(c, tuple(levels[::-1]), after._replace(blocks=(first, *after.blocks[1:])))
+        level_one = BlockState(*tree_map(lambda value: value[:, -1], path), d_next, None)
+        blocks = (tree_map(_alone, level_one), *after.blocks[1:])
+        return Trace(c, tuple(levels[::-1]), after._replace(blocks=blocks))
 
     @torch.no_grad()
     def _decide(
         self, state: State, x: list[Tensor], noise: Tensor | None
     ) -> tuple[State, list[Evidence]]:
-        """Algorithm 1 over a video; the evidence (B, T) of each level."""
+        """`_advance` over a video; the evidence (B, T) of each level."""
         told = []
         for t, x_t in enumerate(zip(*(x_n.unbind(1) for x_n in x), strict=True)):
             state, evidence = self._advance(state, x_t.__getitem__, _of(noise, t))
             told.append(evidence)
         return state, [tree_map(_stacked, *level) for level in zip(*told, strict=True)]
 
-    def _learn(
-        self,
-        n: int,
-        before: BlockState,
-        inputs: tuple[Tensor, Tensor, Tensor | None],
-        evidence: Evidence,
-    ) -> tuple[LevelTrace, Tensor, BlockState]:
-        """Level n over a video, from its inputs at all frames: x (B, T, H), c^n, noise (B, T, S).
-
-        Also c^{n−1} (B, T, D), and the state after the last update.
-        """
-        block, moments = self._blocks()[n], Moments(evidence.boundary)
-        path, d_next = block.follow(before.d_next, *tree_map(moments.pick, inputs))
-        last = BlockState(*tree_map(lambda value: value[:, -1], path), d_next, None)
+    def _trace_level(
+        self, n: int, before: BlockState, path: Path, moments: Moments, evidence: Evidence
+    ) -> tuple[LevelTrace, Tensor]:
+        """What was in force at each frame: of level n, and its c^{n−1} (B, T, D)."""
         if not moments.opened:
             path = tree_map(_behind, path, Path(before.d, before.c, before.s, before.q))
         p = self._prior(n, path)
-        told = tree_map(moments.hold, (path.s, path.q, p, kl(path.q, p)))
-        level = LevelTrace(*told[:3], torch.where(evidence.boundary, told[3], 0.0), evidence)
-        return level, moments.hold(block.f_dec(path.c, path.s)), last
+        s, q, p, divergence = tree_map(moments.hold, (path.s, path.q, p, kl(path.q, p)))
+        level = LevelTrace(s, q, p, torch.where(evidence.boundary, divergence, 0.0), evidence)
+        return level, moments.hold(self._blocks()[n].f_dec(path.c, path.s))
 
     def _advance(
         self, state: State, x: Encodings, noise: Tensor | None
     ) -> tuple[State, tuple[Evidence, ...]]:
-        """Algorithm 1 for one frame and levels 2 to N; level 1, which decides nothing, is last."""
+        """Algorithm 1 for one frame, levels 2 to N."""
         with torch.no_grad():
             evidence, windows = self._detect(state, x)
         blocks = self._infer(state, x, evidence, noise)
@@ -228,22 +227,22 @@ class VPR(nn.Module):
         self, state: State, x: Encodings
     ) -> tuple[tuple[Evidence, ...], tuple[Window, ...]]:
         """Event detection, bottom-up: who updates, and what D_st was."""
-        first = state.time == 0
-        batch, unknown = len(first), state.blocks[0].s.new_full(first.shape, torch.nan)
-        evidence = [Evidence.unasked(torch.ones_like(first), unknown)]  # level 1 is always True
+        opening = state.time == 0
+        batch, unknown = len(opening), state.blocks[0].s.new_full(opening.shape, torch.nan)
+        evidence = [Evidence.unasked(torch.ones_like(opening), unknown)]  # level 1 is always True
         windows = list(state.windows)
         for n in range(1, self.config.levels):
-            arrives = evidence[-1].boundary & ~first
+            arrives = evidence[-1].boundary & ~opening
             rows = _where(arrives)
             if not len(rows):  # the signal stops here
-                evidence += [Evidence.unasked(first, unknown)] * (self.config.levels - n)
+                evidence += [Evidence.unasked(opening, unknown)] * (self.config.levels - n)
                 break
             seen = self._blocks()[n].compare(*tree_rows((state.blocks[n], x(n)), rows, batch))
             usual = windows[n - 1].mean(self.rule.power)
             windows[n - 1] = windows[n - 1].push(seen[0], rows)
             seen = tree_put((unknown, unknown), rows, seen, batch)
             decision = self.rule.decide(n + 1, state.time, *seen, usual)
-            evidence.append(decision.evidence(*seen, arrives, first))
+            evidence.append(decision.evidence(*seen, arrives, opening))
         return tuple(evidence), tuple(windows)
 
     def _infer(
@@ -251,23 +250,25 @@ class VPR(nn.Module):
     ) -> tuple[BlockState, ...]:
         """Inference, top-down: c^n ← f_dec(s^{n+1}, c^{n+1}), then the posterior of level n.
 
-        A level pays only for the sequences in which it updates.
+        Only for the sequences in which the level updates.
         """
         blocks, batch = state.blocks, len(state.time)
         for n in reversed(range(1, self.config.levels)):
             rows = _where(evidence[n].boundary)
             if len(rows):
-                inputs = blocks[n].d_next, x(n), self._context(n, blocks), _of(noise, n)
-                new = self._blocks()[n].update(*tree_rows(inputs, rows, batch))
+                inputs = blocks[n].d_next, x(n), _of(noise, n)
+                d, x_n, eps = tree_rows(inputs, rows, batch)
+                new = self._blocks()[n].update(d, x_n, self._context(n, blocks, rows), eps)
                 blocks = (*blocks[:n], tree_put(blocks[n], rows, new, batch), *blocks[n + 1 :])
         return blocks
 
-    def _context(self, n: int, blocks: tuple[BlockState, ...]) -> Tensor:
-        """c^n (B, D) from the level above; nothing is above the top."""
+    def _context(self, n: int, blocks: tuple[BlockState, ...], rows: Tensor) -> Tensor:
+        """c^n (R, D) of the sequences `rows` from the level above; nothing is above the top."""
         if n + 1 == self.config.levels:
-            return torch.zeros_like(blocks[n].c)
-        above = blocks[n + 1]
-        return self._blocks()[n + 1].f_dec(above.c, above.s)  # type: ignore[no-any-return]
+            return blocks[n].c.new_zeros(len(rows), self.config.width)
+        above = blocks[n + 1].c, blocks[n + 1].s
+        c: Tensor = self._blocks()[n + 1].f_dec(*tree_rows(above, rows, len(blocks[n].c)))
+        return c
 
     def _encode(self, x: Tensor) -> list[Tensor]:
         """What each level reads (B, T, H), for all frames at once, from x⁰ (B, T, D)."""
@@ -314,9 +315,14 @@ def _stacked(*values: Tensor) -> Tensor:
     return torch.stack(values, 1)
 
 
-def _behind(values: Tensor, first: Tensor) -> Tensor:
-    """values (B, K, ...) with `first` (B, ...) before them."""
-    return torch.cat([first.unsqueeze(1), values], 1)
+def _behind(values: Tensor, older: Tensor) -> Tensor:
+    """values (B, K, ...) with `older` (B, ...) before them."""
+    return torch.cat([older.unsqueeze(1), values], 1)
+
+
+def _alone(value: Tensor) -> Tensor:
+    """Without the video that it is a part of, and without its gradient."""
+    return value.detach().clone()
 
 
 def _of(noise: Tensor | None, index: int) -> Tensor | None:

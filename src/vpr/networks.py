@@ -167,4 +167,5 @@ def gru(from_x: Tensor, from_d: Tensor, d: Tensor) -> Tensor:  # (B, 3·D) twice
     x_r, x_u, x_n = from_x.chunk(3, -1)
     d_r, d_u, d_n = from_d.chunk(3, -1)
     reset, keep = torch.sigmoid(x_r + d_r), torch.sigmoid(x_u + d_u)
-    return torch.lerp(torch.tanh(torch.addcmul(x_n, reset, d_n)), d, keep)
+    new = torch.tanh(torch.addcmul(x_n, reset, d_n))
+    return torch.addcmul(new, keep, d - new)

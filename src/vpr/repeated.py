@@ -45,4 +45,5 @@ class _OneProduct(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, Tensor, None]:
         (slope,) = above  # (K, B, out)
-        return slope, slope.flatten(0, 1).t() @ torch.cat(ctx.inputs), None
+        inputs = torch.cat(ctx.inputs).to(slope)  # under autocast they may be of another type
+        return slope, slope.flatten(0, 1).t() @ inputs, None

@@ -15,10 +15,13 @@ from vpr.tree import tree_map
 
 
 class Stream:
-    """Boundaries as they happen. `state` is all it remembers: keep it, and go on later."""
+    """Boundaries as they happen. `state` is all it remembers: keep it, and go on later.
+
+    It works with a copy of the model's weights and with its rule, as they are now.
+    """
 
     def __init__(self, model: VPR, state: State | None = None) -> None:
-        self.model = model.eval()
+        self.config, self.dtype = model.config, model.usual.dtype
         state = state if state is not None else model.initial(1)
         if len(state.time) != 1:
             raise VPRError(f"a stream follows one video, the state holds {len(state.time)}")
@@ -27,8 +30,8 @@ class Stream:
 
     @property
     def state(self) -> State:
-        # Tensors of the inference mode are good for nothing else; copies are ordinary ones.
-        return tree_map(torch.clone, self._live.state())
+        with torch.inference_mode(False):  # its own tensors are good for nothing but inference
+            return tree_map(torch.clone, self._live.state())
 
     @torch.inference_mode()
     def push(self, frame: Tensor) -> list[Boundary]:
@@ -36,8 +39,8 @@ class Stream:
 
         The first frame opens every level's first event: that is no boundary.
         """
-        check_frames(frame, (), self.model.config, self.model.usual.dtype)
-        check_values(frame, self.model.config)
+        check_frames(frame, (), self.config, self.dtype)
+        check_values(frame, self.config)
         number = self._live.time
         evidence = self._live.step(frame)
         return list(boundaries(evidence, 0, number)) if number else []

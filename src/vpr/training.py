@@ -59,7 +59,9 @@ class Session:
         self.model = VPR(config.model).to(device)
         self.rule = self.model.rule
         self.optimiser = torch.optim.Adam(
-            self.model.parameters(), lr=config.training.learning_rate, fused=True
+            self.model.parameters(),
+            lr=config.training.learning_rate,
+            fused=self.model.usual.device.type in ("cpu", "cuda"),
         )
         self.rng = training_rng(config.seed)
         self.noise = torch.Generator().manual_seed(config.seed)

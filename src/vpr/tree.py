@@ -35,4 +35,4 @@ def tree_put(tree: Tree, rows: Tensor, new: Tree, batch: int) -> Tree:
     """`tree` with `new` (R, ...) at the sequences `rows`; all others stay, bit for bit."""
     if len(rows) == batch:
         return new
-    return tree_map(lambda old, fresh: old.index_copy(0, rows, fresh), tree, new)
+    return tree_map(lambda old, fresh: old.index_copy(0, rows, fresh.to(old)), tree, new)

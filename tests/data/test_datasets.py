@@ -54,6 +54,26 @@ def test_ball_is_where_and_what_its_labels_say() -> None:
         assert np.array_equal(colour, COLOURS[batch.factors["colour"][b, t]])
 
 
+@pytest.mark.parametrize(
+    "ball",
+    [
+        MovingBall(),
+        MovingBall(size=32, speed=2.5),
+        MovingBall(radius=0.3),
+        MovingBall(size=16, radius=9.3),
+        MovingBall(radius=80.0),
+    ],
+)
+def test_every_pixel_of_a_ball(ball: MovingBall) -> None:
+    """Pixel by pixel, as its definition says; the dataset looks only where a ball can be."""
+    batch = ball.batch(4, 12, np.random.default_rng(2))
+    axis = np.arange(ball.size, dtype=np.float32)
+    dy, dx = ((axis - batch.factors["position"][..., i, None]) ** 2 for i in range(2))
+    disc = dy[..., :, None] + dx[..., None, :] <= (ball.radius * ball.size / 64) ** 2
+    wanted = disc[:, :, None] & COLOURS[batch.factors["colour"]][..., None, None]
+    assert np.array_equal(batch.frames, wanted)
+
+
 def test_ball_moves_at_its_speed_and_changes_at_every_bounce() -> None:
     batch = MovingBall(change_probability=0).batch(32, 80, np.random.default_rng(3))
     position = batch.factors["position"].astype(float)

@@ -1,5 +1,6 @@
-"""The hierarchy as the paper's text has it: every network called for each frame and each level.
+"""The hierarchy written down naively: every network called for each frame and each level.
 
+It is written for a batch, so that whatever some sequence needs is computed for all, and masked.
 Nothing is kept that could be computed again, nothing waits to be computed with its like. It shares
 the parameters of a model and gives the same trace, so the difference in time is the writing's.
 """

@@ -26,7 +26,7 @@ def bench_train(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
     trained, name = fitting_model(config)
     with without_denormals(), _contenders(config, trained) as contenders:
         timed = alternating(contenders, repeats, bar)
-        work = {name: flops(contenders[name]) for name in ("limit", "vpr")}
+        work = _work(contenders)
     peak = peak_gflops(bar)
     return {
         "preset": config.preset,
@@ -34,6 +34,7 @@ def bench_train(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
         "repeats": repeats,
         "frames": config.training.batch_size * config.training.length,
         "weights": name,
+        "update_rate": _update_rate(config, trained),
         **{f"{name}_s": value for name, value in timed.items()},
         "vpr_over_limit": timed["vpr"] / timed["limit"],
         "limit_over_plain": timed["limit"] / timed["plain"],
@@ -72,6 +73,21 @@ def _contenders(config: RunConfig, trained: VPR) -> Iterator[dict[str, Step]]:
             "naive_core": core_step(make_naive(trained), x0, noise),
             "naive": naive,
         }
+
+
+def _work(contenders: dict[str, Step]) -> dict[str, int]:
+    """FLOPs of a step. The image network counts as plain: ours also multiplies zeros here and
+    there, which is no work done."""
+    counted = {name: flops(contenders[name]) for name in ("limit", "plain", "vpr")}
+    hierarchy = counted["vpr"] - counted["limit"]
+    return {"limit": counted["plain"], "vpr": counted["plain"] + hierarchy}
+
+
+@torch.no_grad()
+def _update_rate(config: RunConfig, model: VPR) -> list[float]:
+    """The share of frames at which each level updates: what the hierarchy costs depends on it."""
+    video = Session(config).batch()
+    return model.loss(video, noise=model.noise(*video.shape[:2])).update_rate.tolist()
 
 
 def _memory(config: RunConfig, threads: int, bar: Bar) -> float:
