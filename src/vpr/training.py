@@ -275,7 +275,10 @@ def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 @contextmanager
 def without_denormals() -> Iterator[None]:
-    """Sure pixels have gradients too small for a normal float, which halve a CPU's speed."""
+    """Sure pixels have gradients too small for a normal float, which halve a CPU's speed.
+
+    In this thread, and in those that it starts from now on.
+    """
     torch.set_flush_denormal(True)
     try:
         yield

@@ -64,31 +64,28 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _train(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
-    import torch
-
     from vpr.bench import bench_train
+    from vpr.cli.threads import use_threads
 
-    torch.set_num_threads(max(arguments.threads, 1))
+    use_threads(arguments.threads)
     return bench_train(config, arguments.repeats, progress_bar)
 
 
 def _stream(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
-    import torch
-
     from vpr.bench import bench_stream
+    from vpr.cli.threads import use_threads
 
     if arguments.frames < 1:
         raise VPRError(f"frames must be 1 or more, got {arguments.frames}")
-    torch.set_num_threads(1)
+    use_threads(1)
     return bench_stream(config, arguments.repeats, arguments.frames, progress_bar)
 
 
 def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
-    import torch
-
     from vpr.bench import bench_data
+    from vpr.cli.threads import use_threads
 
-    torch.set_num_threads(max(arguments.threads, 1))
+    use_threads(arguments.threads)
     return bench_data(config, arguments.repeats, progress_bar)
 
 

@@ -21,12 +21,11 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    import torch
-
     from vpr.checkpoint import data_for, load_model
+    from vpr.cli.threads import use_threads
     from vpr.evaluation import evaluate
 
-    torch.set_num_threads(max(arguments.threads, 1))
+    use_threads(arguments.threads)
     model = load_model(arguments.model)
     with progress_bar(arguments.sequences) as advance:
         result = evaluate(

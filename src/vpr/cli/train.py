@@ -52,14 +52,13 @@ class Watch:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    import torch
-
+    from vpr.cli.threads import use_threads
     from vpr.training import train
 
     config = apply_flags(preset(arguments.preset), vars(arguments))
     name = f"{config.preset.replace('/', '-')}-s{config.seed}"
     out: Path = arguments.out or Path("runs") / name
-    torch.set_num_threads(max(arguments.threads, 1))
+    use_threads(arguments.threads)
     with progress_bar(config.training.steps) as advance:
         watch = Watch(f"Training {config.preset} in {out}", advance)
         outcome = train(
