@@ -16,7 +16,7 @@ from vpr.config import RunConfig, TrainingConfig
 from vpr.data import Synthetic
 from vpr.presets import PRESETS
 from vpr.schedule import Linear
-from vpr.training import Progress, Session, learning_rate, train
+from vpr.training import Progress, Session, _clip, learning_rate, train
 
 
 def _tensors(folder: Path) -> dict[str, torch.Tensor]:
@@ -38,6 +38,18 @@ def test_stopped_and_resumed_equals_whole(
     assert all(torch.equal(whole[key], parts[key]) for key in whole)
     files = [(tmp_path / name / "metrics.jsonl").read_text() for name in ("whole", "parts")]
     assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("largest", [0.01, 1e9])
+def test_a_long_gradient_is_scaled_down(largest: float) -> None:
+    model = Session(tiny_run(1)).model
+    for weight in model.parameters():
+        weight.grad = torch.ones_like(weight)
+    slopes = [weight.grad for weight in model.parameters()]
+    count = sum(slope.numel() for slope in slopes)
+    _clip(model, largest, step=0)
+    wanted = min(largest, count**0.5)
+    assert torch.cat([slope.flatten() for slope in slopes]).norm().item() == pytest.approx(wanted)
 
 
 def test_killed_between_checkpoints_goes_on_from_the_last(tmp_path: Path) -> None:

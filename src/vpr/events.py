@@ -34,8 +34,8 @@ class Window(NamedTuple):
     def mean(self, power: float = 1.0) -> Tensor:  # (B,)
         """(mean of D_st^power)^(1/power): the paper's mean at 1."""
         filled = self.pushed.clamp(max=self.values.shape[1]).to(self.values)
-        norm = torch.linalg.vector_norm(self.values, power, 1)
-        return torch.where(filled > 0, norm / filled.pow(1 / power), torch.inf)
+        mean = self.values.clamp(min=0).pow(power).sum(1) / filled
+        return torch.where(filled > 0, mean.pow(1 / power), torch.inf)
 
     def push(self, value: Tensor, rows: Tensor) -> Window:  # (R,), (R,)
         """`value` for the sequences `rows`; the others stay as they are."""

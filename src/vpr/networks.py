@@ -164,8 +164,9 @@ class Transition(nn.Module):
 
 def gru(from_x: Tensor, from_d: Tensor, d: Tensor) -> Tensor:  # (B, 3·D) twice, (B, D) → (B, D)
     """PyTorch's GRU cell, of which the two products are done."""
-    x_r, x_u, x_n = from_x.chunk(3, -1)
-    d_r, d_u, d_n = from_d.chunk(3, -1)
-    reset, keep = torch.sigmoid(x_r + d_r), torch.sigmoid(x_u + d_u)
-    new = torch.tanh(torch.addcmul(x_n, reset, d_n))
+    width = d.shape[-1]
+    x_gates, x_new = torch.split(from_x, [2 * width, width], -1)
+    d_gates, d_new = torch.split(from_d, [2 * width, width], -1)
+    reset, keep = torch.sigmoid(x_gates + d_gates).chunk(2, -1)
+    new = torch.tanh(torch.addcmul(x_new, reset, d_new))
     return torch.addcmul(new, keep, d - new)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor
+from torch.nn.utils import get_total_norm
 
 from vpr.checkpoint import Checkpoint, RunFolder
 from vpr.checks import check_values
@@ -203,10 +204,7 @@ class Trainer:
         progress = _progress(session, loss)
         self.optimiser.zero_grad()
         self.fabric.backward(loss.total)
-        norm = self.fabric.clip_gradients(
-            self.model, self.optimiser, max_norm=training.clip, error_if_nonfinite=False
-        )
-        _check_finite("gradient", float(norm) if norm is not None else 0.0, session.step)
+        _clip(session.model, training.clip, session.step)
         self.optimiser.step()
         session.advance(loss.state.windows, progress.reconstruction)
         return progress
@@ -242,6 +240,16 @@ def _progress(session: Session, loss: Loss) -> Progress:
     _check_finite("loss", total, session.step)
     steps = session.config.training.steps
     return Progress(session.step + 1, steps, total, reconstruction, rest[:levels], rest[levels:])
+
+
+def _clip(model: VPR, largest: float, step: int) -> None:
+    """Scale the gradient down to the norm `largest`, and touch it only if it is longer."""
+    slopes = [weight.grad for weight in model.parameters() if weight.grad is not None]
+    norm = float(get_total_norm(slopes))
+    _check_finite("gradient", norm, step)
+    if norm > largest:
+        for slope in slopes:
+            slope.mul_(largest / norm)
 
 
 def _check_finite(what: str, value: float, step: int) -> None:
