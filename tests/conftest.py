@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -16,6 +16,13 @@ from vpr.schedule import Staged
 FRAME = (1, 16, 16)
 
 torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def denormals() -> Iterator[None]:
+    """Commands flush them, which hypothesis does not like."""
+    yield
+    torch.set_flush_denormal(False)
 
 
 @pytest.fixture(scope="session")

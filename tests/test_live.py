@@ -1,4 +1,4 @@
-"""One video with plain ifs and vectors gives what the batched model gives."""
+"""One video with plain ifs gives what the batched model gives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from vpr.events import Always, Clockwork, Decision, Evidence, Rule, Subjective
-from vpr.live import Level, Live
+from vpr.lean import LeanBlock
+from vpr.live import Live
 from vpr.model import VPR
 from vpr.trace import State
 from vpr.tree import tree_map
@@ -158,11 +159,12 @@ def test_a_blocked_level_computes_nothing(
     called: list[tuple[int, str]] = []
     for name in ("f_enc", "f_dec", "read", "compare", "update"):
 
-        def counted(level: Level, *inputs: Any, name: str = name, real: Any = None) -> Any:
-            called.append((live.levels.index(level), name))
-            return real(level, *inputs)
+        def counted(net: LeanBlock, *inputs: Any, name: str = name, real: Any = None) -> Any:
+            called.append((live.nets.index(net), name))
+            return real(net, *inputs)
 
-        monkeypatch.setattr(Level, name, partialmethod(counted, real=getattr(Level, name)))
+        real = getattr(LeanBlock, name)
+        monkeypatch.setattr(LeanBlock, name, partialmethod(counted, real=real))
     live.step(video[1])
     assert sorted(called) == [
         *((0, "f_enc"), (0, "read"), (0, "update")),

@@ -49,7 +49,9 @@ def test_a_long_gradient_is_scaled_down(largest: float) -> None:
     count = sum(slope.numel() for slope in slopes)
     _clip(model, largest, step=0)
     wanted = min(largest, count**0.5)
-    assert torch.cat([slope.flatten() for slope in slopes]).norm().item() == pytest.approx(wanted)
+    assert torch.cat([slope.flatten() for slope in slopes]).norm().item() == pytest.approx(
+        wanted, rel=1e-5
+    )
 
 
 def test_killed_between_checkpoints_goes_on_from_the_last(tmp_path: Path) -> None:

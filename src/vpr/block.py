@@ -13,10 +13,15 @@ from vpr.repeated import Repeated
 
 
 class Kept(NamedTuple):
-    """What comparisons need and only an update changes."""
+    """What comparisons need and only an update changes, for "nothing changes" and for "it does"."""
 
-    p_ch: Belief  # (B, S) p_θ(s_{τ+1} | d_{τ+1}, c_τ)
+    p: Belief  # (B, 2, S) p_st, the last posterior, and p_ch = p_θ(s_{τ+1} | d_{τ+1}, c_τ)
     contexts: Tensor  # (B, 2, H) q's first layer without x: under (d_τ, c_τ), under (d_{τ+1}, c_τ)
+
+    @classmethod
+    def of(cls, p_st: Belief, p_ch: Belief, contexts: Tensor) -> Kept:
+        both = (torch.stack(pair, 1) for pair in zip(p_st, p_ch, strict=True))
+        return cls(Belief(*both), contexts)
 
 
 class BlockState(NamedTuple):
@@ -65,8 +70,8 @@ class Block(nn.Module):
         wide = like.new_zeros(batch, self.width)
         s = like.new_zeros(batch, self.state_size)
         nothing = Belief.standard(s)
-        kept = Kept(nothing, like.new_zeros(batch, 2, self.width)) if self.compares else None
-        return BlockState(wide, wide, s, nothing, wide, kept)
+        kept = Kept.of(nothing, nothing, like.new_zeros(batch, 2, self.width))
+        return BlockState(wide, wide, s, nothing, wide, kept if self.compares else None)
 
     def read(self, x: Tensor) -> Tensor:
         """What x^n (..., D) gives to the posterior's first layer (..., H)."""
@@ -80,8 +85,7 @@ class Block(nn.Module):
         """
         assert now.kept is not None
         q = self.q.given(x.unsqueeze(1) + now.kept.contexts)
-        p = Belief(*(torch.stack(pair, 1) for pair in zip(now.q, now.kept.p_ch, strict=True)))
-        kl_static, kl_change = kl(q, p).unbind(1)
+        kl_static, kl_change = kl(q, now.kept.p).unbind(1)
         return kl_static, kl_change
 
     def update(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> BlockState:
@@ -94,7 +98,11 @@ class Block(nn.Module):
         q = self.q.given(x + context)
         s = q.rsample(noise)
         d_next = self.f_tran(s, d)
-        kept = self._keep(d_next, c, context, from_c) if self.compares else None
+        if not self.compares:
+            return BlockState(d, c, s, q, d_next, None)
+        with torch.no_grad():  # decisions are not differentiated
+            contexts = torch.stack([context, self.q.of_d(d_next) + from_c], 1)
+            kept = Kept.of(q, self.p(d_next, c), contexts)
         return BlockState(d, c, s, q, d_next, kept)
 
     def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> tuple[Path, Tensor]:
@@ -116,9 +124,3 @@ class Block(nn.Module):
             d = f_tran(s, d)
         mean, std = (torch.stack(each, 1) for each in zip(*qs, strict=True))
         return Path(torch.stack(ds, 1), c, torch.stack(ss, 1), Belief(mean, std)), d
-
-    @torch.no_grad()
-    def _keep(self, d_next: Tensor, c: Tensor, context: Tensor, from_c: Tensor) -> Kept:
-        """Decisions are not differentiated."""
-        changed = self.q.of_d(d_next) + from_c
-        return Kept(self.p(d_next, c), torch.stack([context, changed], 1))

@@ -3,7 +3,7 @@ top-down for levels 2 to N; level 1, which always updates and decides nothing, c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
 from vpr.images import make_codec
+from vpr.lean import LeanBlock
 from vpr.likelihood import make_likelihood
 from vpr.moments import Moments
 from vpr.schedule import Weights
@@ -22,6 +23,7 @@ from vpr.trace import LevelTrace, Loss, State, Trace
 from vpr.tree import tree_map, tree_put, tree_rows
 
 Encodings = Callable[[int], Tensor]  # index of a level → its x, read (B, H)
+Nets = Sequence[Block | LeanBlock]  # level 1 first
 
 
 class LazyEncodings:
@@ -86,14 +88,15 @@ class VPR(nn.Module):
         check_values(frame, self.config)
         self._check_state(state, len(frame))
         self._check_noise(noise, (), len(frame))
-        x = LazyEncodings(self._blocks(), self.codec.encode(self.codec.to_layout(frame)))
-        state, evidence = self._advance(state, x, noise)
+        nets = self._blocks()
+        x = LazyEncodings(nets, self.codec.encode(self.codec.to_layout(frame)))
+        state, evidence = self._advance(nets, state, x, noise)
         now, c = state.blocks[0], state.blocks[0].c
         above = evidence[1].boundary if self.config.levels > 1 else torch.zeros_like(state.time)
         rows = _where(above)
         if len(rows):  # c¹ changes where level 2 did
-            c = tree_put(c, rows, self._context(0, state.blocks, rows), len(c))
-        level_one = self._blocks()[0].update(now.d_next, x(0), c, _of(noise, 0))
+            c = tree_put(c, rows, self._context(nets, 0, state.blocks, rows), len(c))
+        level_one = nets[0].update(now.d_next, x(0), c, _of(noise, 0))
         return state._replace(blocks=(level_one, *state.blocks[1:])), evidence
 
     def observe(
@@ -197,9 +200,9 @@ class VPR(nn.Module):
         self, state: State, x: list[Tensor], noise: Tensor | None
     ) -> tuple[State, list[Evidence]]:
         """`_advance` over a video; the evidence (B, T) of each level."""
-        told = []
+        nets, told = [LeanBlock(block) for block in self._blocks()], []
         for t, x_t in enumerate(zip(*(x_n.unbind(1) for x_n in x), strict=True)):
-            state, evidence = self._advance(state, x_t.__getitem__, _of(noise, t))
+            state, evidence = self._advance(nets, state, x_t.__getitem__, _of(noise, t))
             told.append(evidence)
         return state, [tree_map(_stacked, *level) for level in zip(*told, strict=True)]
 
@@ -215,16 +218,16 @@ class VPR(nn.Module):
         return level, moments.hold(self._blocks()[n].f_dec(path.c, path.s))
 
     def _advance(
-        self, state: State, x: Encodings, noise: Tensor | None
+        self, nets: Nets, state: State, x: Encodings, noise: Tensor | None
     ) -> tuple[State, tuple[Evidence, ...]]:
         """Algorithm 1 for one frame, levels 2 to N."""
         with torch.no_grad():
-            evidence, windows = self._detect(state, x)
-        blocks = self._infer(state, x, evidence, noise)
+            evidence, windows = self._detect(nets, state, x)
+        blocks = self._infer(nets, state, x, evidence, noise)
         return State(blocks, windows, state.time + 1), evidence
 
     def _detect(
-        self, state: State, x: Encodings
+        self, nets: Nets, state: State, x: Encodings
     ) -> tuple[tuple[Evidence, ...], tuple[Window, ...]]:
         """Event detection, bottom-up: who updates, and what D_st was."""
         opening = state.time == 0
@@ -237,7 +240,7 @@ class VPR(nn.Module):
             if not len(rows):  # the signal stops here
                 evidence += [Evidence.unasked(opening, unknown)] * (self.config.levels - n)
                 break
-            seen = self._blocks()[n].compare(*tree_rows((state.blocks[n], x(n)), rows, batch))
+            seen = nets[n].compare(*tree_rows((state.blocks[n], x(n)), rows, batch))
             usual = windows[n - 1].mean(self.rule.power)
             windows[n - 1] = windows[n - 1].push(seen[0], rows)
             seen = tree_put((unknown, unknown), rows, seen, batch)
@@ -246,7 +249,12 @@ class VPR(nn.Module):
         return tuple(evidence), tuple(windows)
 
     def _infer(
-        self, state: State, x: Encodings, evidence: tuple[Evidence, ...], noise: Tensor | None
+        self,
+        nets: Nets,
+        state: State,
+        x: Encodings,
+        evidence: tuple[Evidence, ...],
+        noise: Tensor | None,
     ) -> tuple[BlockState, ...]:
         """Inference, top-down: c^n ← f_dec(s^{n+1}, c^{n+1}), then the posterior of level n.
 
@@ -258,17 +266,16 @@ class VPR(nn.Module):
             if len(rows):
                 inputs = blocks[n].d_next, x(n), _of(noise, n)
                 d, x_n, eps = tree_rows(inputs, rows, batch)
-                new = self._blocks()[n].update(d, x_n, self._context(n, blocks, rows), eps)
+                new = nets[n].update(d, x_n, self._context(nets, n, blocks, rows), eps)
                 blocks = (*blocks[:n], tree_put(blocks[n], rows, new, batch), *blocks[n + 1 :])
         return blocks
 
-    def _context(self, n: int, blocks: tuple[BlockState, ...], rows: Tensor) -> Tensor:
+    def _context(self, nets: Nets, n: int, blocks: tuple[BlockState, ...], rows: Tensor) -> Tensor:
         """c^n (R, D) of the sequences `rows` from the level above; nothing is above the top."""
         if n + 1 == self.config.levels:
             return blocks[n].c.new_zeros(len(rows), self.config.width)
         above = blocks[n + 1].c, blocks[n + 1].s
-        c: Tensor = self._blocks()[n + 1].f_dec(*tree_rows(above, rows, len(blocks[n].c)))
-        return c
+        return nets[n + 1].f_dec(*tree_rows(above, rows, len(blocks[n].c)))
 
     def _encode(self, x: Tensor) -> list[Tensor]:
         """What each level reads (B, T, H), for all frames at once, from x⁰ (B, T, D)."""
