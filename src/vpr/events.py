@@ -60,6 +60,17 @@ class Evidence(NamedTuple):
         neither = torch.zeros_like(boundary)
         return cls(unknown, unknown, unknown, neither, neither, boundary)
 
+    def masked(self, arrives: Tensor, opening: Tensor) -> Evidence:
+        """Only where the signal arrived; at a sequence's first frame every level updates."""
+        return Evidence(
+            self.kl_static.where(arrives, torch.nan),
+            self.kl_change.where(arrives, torch.nan),
+            self.threshold.where(arrives, torch.nan),
+            self.expected & arrives,
+            self.unexpected & arrives,
+            (self.boundary & arrives) | opening,
+        )
+
 
 class Decision(NamedTuple):
     """A rule's answer for each sequence; which criterion spoke, and against which threshold."""
@@ -69,18 +80,10 @@ class Decision(NamedTuple):
     boundary: Tensor  # (B,)
     threshold: Tensor  # (B,)
 
-    def evidence(
-        self, kl_static: Tensor, kl_change: Tensor, arrives: Tensor, first: Tensor
-    ) -> Evidence:
-        """Where the signal arrived; at a sequence's first frame every level updates. All (B,)."""
-        return Evidence(
-            kl_static,
-            kl_change,
-            self.threshold.where(arrives, torch.nan),
-            self.expected & arrives,
-            self.unexpected & arrives,
-            (self.boundary & arrives) | first,
-        )
+    def evidence(self, kl_static: Tensor, kl_change: Tensor) -> Evidence:
+        """With what was compared."""
+        expected, unexpected, boundary, threshold = self
+        return Evidence(kl_static, kl_change, threshold, expected, unexpected, boundary)
 
 
 class Rule(Protocol):

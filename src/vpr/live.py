@@ -64,10 +64,9 @@ class Live:
         window = self.windows[n - 1]
         kl_static, kl_change = self.nets[n].compare(self.blocks[n], x)
         usual = window.mean(self.rule.power)
-        decision = self.rule.decide(n + 1, self._row + self.time, kl_static, kl_change, usual)
         self.windows[n - 1] = window.push(kl_static, self._row)
-        expected, unexpected, boundary, threshold = decision
-        return Evidence(kl_static, kl_change, threshold, expected, unexpected, boundary)
+        decision = self.rule.decide(n + 1, self._row + self.time, kl_static, kl_change, usual)
+        return decision.evidence(kl_static, kl_change)
 
     def _infer(self, read: list[Tensor]) -> None:
         """Inference, top-down, of the levels that update."""

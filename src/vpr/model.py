@@ -244,8 +244,8 @@ class VPR(nn.Module):
             usual = windows[n - 1].mean(self.rule.power)
             windows[n - 1] = windows[n - 1].push(seen[0], rows)
             seen = tree_put((unknown, unknown), rows, seen, batch)
-            decision = self.rule.decide(n + 1, state.time, *seen, usual)
-            evidence.append(decision.evidence(*seen, arrives, opening))
+            told = self.rule.decide(n + 1, state.time, *seen, usual).evidence(*seen)
+            evidence.append(told if len(rows) == batch else told.masked(arrives, opening))
         return tuple(evidence), tuple(windows)
 
     def _infer(
