@@ -84,7 +84,7 @@ class GaussianHead(nn.Module):
             self.net.layers[-1].bias[sizes[-1] // 2 :] = math.log(math.expm1(start))  # type: ignore[operator]
 
     def forward(self, x: Tensor) -> Belief:  # (..., inputs) → Belief (..., S)
-        return self.belief(self.net(x))
+        return self._belief(self.net(x))
 
     def repeated(self, steps: int, rows: int) -> Callable[[Tensor], Belief]:
         """The same, for a loop of `steps` over B = `rows` sequences."""
@@ -94,11 +94,11 @@ class GaussianHead(nn.Module):
             x = first(x)
             for layer in others:
                 x = layer(activate(x))
-            return self.belief(x)
+            return self._belief(x)
 
         return step
 
-    def belief(self, output: Tensor) -> Belief:  # (..., 2·S) → Belief (..., S)
+    def _belief(self, output: Tensor) -> Belief:  # (..., 2·S) → Belief (..., S)
         mean, raw = output.chunk(2, -1)
         return Belief(mean, self.min_std + F.softplus(raw))
 
