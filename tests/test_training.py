@@ -144,12 +144,13 @@ def test_kl_balancing_changes_only_the_weights_of_the_levels(tmp_path: Path) -> 
 
 def test_learning_rate_is_the_papers_cosine() -> None:
     paper = TrainingConfig()
-    assert learning_rate(0, paper) == pytest.approx(5e-4)
-    assert learning_rate(7500, paper) == pytest.approx((5e-4 + 5e-5) / 2)
-    assert learning_rate(15_000, paper) == learning_rate(99_999, paper) == pytest.approx(5e-5)
+    assert learning_rate(0, 0, paper) == pytest.approx(5e-4)
+    assert learning_rate(7500, 7500, paper) == pytest.approx((5e-4 + 5e-5) / 2)
+    assert learning_rate(15_000, 15_000, paper) == pytest.approx(5e-5)
+    assert learning_rate(99_999, 99_999, paper) == pytest.approx(5e-5)
     warm = TrainingConfig(warmup_steps=100)
-    assert learning_rate(0, warm) == pytest.approx(5e-6, rel=1e-3)
-    assert learning_rate(99, warm) == learning_rate(99, paper)
+    assert learning_rate(0, 0, warm) == pytest.approx(5e-6, rel=1e-3)
+    assert learning_rate(99, 99, warm) == learning_rate(99, 99, paper)
 
 
 def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:

@@ -77,15 +77,18 @@ class Block(nn.Module):
         """What x^n (..., D) gives to the posterior's first layer (..., H)."""
         return self.q.of_x(self.compress(x))  # type: ignore[no-any-return]
 
-    def compare(self, now: BlockState, x: Tensor) -> tuple[Tensor, Tensor]:
-        """D_st and D_ch (B,): a new x, read (B, H), if nothing changed and if the next event came.
+    def hypotheses(self, now: BlockState, x: Tensor) -> tuple[Belief, Belief]:
+        """q and p (B, 2, S) for a new x, read (B, H): if nothing changed, if the next event came.
 
         q_st = q(s | x, d_τ, c_τ) against p_st, the last posterior;
         q_ch = q(s | x, d_{τ+1}, c_τ) against p_ch = p(s | d_{τ+1}, c_τ).
         """
         assert now.kept is not None
-        q = self.q.given(x.unsqueeze(1) + now.kept.contexts)
-        kl_static, kl_change = kl(q, now.kept.p).unbind(1)
+        return self.q.given(x.unsqueeze(1) + now.kept.contexts), now.kept.p
+
+    def compare(self, now: BlockState, x: Tensor) -> tuple[Tensor, Tensor]:
+        """D_st = D_KL(q_st ‖ p_st) and D_ch = D_KL(q_ch ‖ p_ch), each (B,); see `hypotheses`."""
+        kl_static, kl_change = kl(*self.hypotheses(now, x)).unbind(1)
         return kl_static, kl_change
 
     def update(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> BlockState:

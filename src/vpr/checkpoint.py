@@ -30,6 +30,7 @@ from vpr.serial import from_dict, to_dict
 
 FORMAT = 1
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
+METRICS = "metrics.jsonl"
 LOCK = ".lock"
 
 
@@ -45,7 +46,7 @@ class RunFolder:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self.metrics = self.path / "metrics.jsonl"
+        self.metrics = self.path / METRICS
         self.tensorboard = self.path / "tensorboard"
 
     def claim(self, config: RunConfig) -> Checkpoint | None:
@@ -93,9 +94,7 @@ class RunFolder:
         return Checkpoint(tensors, json.loads(notes["training"]))
 
     def save(self, model: VPR, checkpoint: Checkpoint) -> None:
-        write_tensors(
-            self.path / TRAINING, checkpoint.tensors, {"training": json.dumps(checkpoint.notes)}
-        )
+        save_checkpoint(self.path / TRAINING, checkpoint)
         write_tensors(self.path / MODEL, model.state_dict(), {})
 
     def _check_free(self) -> None:
@@ -114,6 +113,10 @@ class RunFolder:
                     f"{self.path} holds another run: {key} is {theirs.get(key)} there and "
                     f"{ours.get(key)} here; choose another --out"
                 )
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    write_tensors(path, checkpoint.tensors, {"training": json.dumps(checkpoint.notes)})
 
 
 def save_pretrained(model: VPR, folder: Path | str) -> None:

@@ -91,13 +91,16 @@ def make_rule(config: ModelConfig) -> Rule:
 class TrainingConfig:
     """The optimisation."""
 
-    steps: int = option(15_000, "Training steps in all.")
+    steps: int = option(15_000, "Training steps in all, at most.")
     batch_size: int = option(32, "Sequences a step.")
     length: int = option(15, "Frames a sequence.")
     learning_rate: float = option(5e-4, "Adam's learning rate at the start.")
     warmup_steps: int = option(0, "Steps for the rate to rise from 0.")
     final_learning_rate: float = option(5e-5, "Where the cosine decay of the rate ends.")
-    decay_steps: int = option(15_000, "Steps that the cosine decay takes.")
+    decay_steps: int = option(
+        15_000,
+        "Steps that the cosine decay takes; a staged run decays, and ends, so long after settling.",
+    )
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
     kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")
     checkpoint_every: int = option(250, "Steps between two checkpoints.")

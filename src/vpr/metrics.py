@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +21,30 @@ if TYPE_CHECKING:
     from vpr.training import Progress
 
 
+class StepLog:
+    """Lines of JSON, each with its `step`. Opened at a step, it drops the lines after that one:
+    a resumed run will write them again."""
+
+    def __init__(self, path: Path, step: int) -> None:
+        if path.exists():
+            write_text(path, "".join(_until(path.read_text().splitlines(), step)))
+        self.file = path.open("a", encoding="utf-8")
+
+    def push(self, line: dict[str, Any]) -> None:
+        self.file.write(json.dumps(line) + "\n")
+        self.file.flush()
+
+    def close(self) -> None:
+        self.file.close()
+
+
 class MetricsLog:
-    """Every `log_every` steps a line; a resumed run drops lines that it will write again."""
+    """Every `log_every` steps a line and a point on each curve."""
 
     def __init__(self, folder: RunFolder, config: RunConfig, step: int) -> None:
         self.every = config.training.log_every
         with _clear_words(folder):
-            if folder.metrics.exists():
-                lines = folder.metrics.read_text().splitlines()
-                write_text(folder.metrics, "".join(_until(lines, step)))
-            self.file = folder.metrics.open("a", encoding="utf-8")
+            self.lines = StepLog(folder.metrics, step)
             self.board = SummaryWriter(str(folder.tensorboard), purge_step=step + 1)
         self.folder = folder
 
@@ -37,8 +52,7 @@ class MetricsLog:
         if progress.step % self.every and progress.step != progress.steps:
             return
         with _clear_words(self.folder):
-            self.file.write(json.dumps(progress._asdict() | weights_as_dict(weights)) + "\n")
-            self.file.flush()
+            self.lines.push(progress._asdict() | weights_as_dict(weights))
             for name, value in _curves(progress, weights).items():
                 self.board.add_scalar(name, value, progress.step)
 
@@ -51,7 +65,7 @@ class MetricsLog:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.file.close()
+        self.lines.close()
         self.board.close()
 
 

@@ -163,6 +163,12 @@ class VPR(nn.Module):
         drawn = torch.randn(shape, generator=generator, dtype=self.usual.dtype)
         return drawn.to(self.usual.device)  # drawn on the CPU: the same on every machine
 
+    def encodings(self, video: Tensor) -> list[Tensor]:
+        """What each level, 1 first, reads of a video (B, T, *frame): (B, T, H)."""
+        self._check_video(video)
+        x0 = self.codec.encode(self.codec.to_layout(video.flatten(0, 1)))
+        return self._encode(x0.view(*video.shape[:2], self.config.width))
+
     def _observe(
         self, y: Tensor, video: Tensor, state: State | None, noise: Tensor | None
     ) -> Trace:

@@ -24,10 +24,10 @@ _CPU_BALL = RunConfig(
     model=ModelConfig(network="folded", channels=16, power=0.5),
     data=MovingBall(),
     training=TrainingConfig(
-        steps=3000,
+        steps=4000,
         learning_rate=1e-3,
         final_learning_rate=1e-4,
-        decay_steps=3000,
+        decay_steps=1000,
         warmup_steps=100,
     ),
     schedule=Staged(),

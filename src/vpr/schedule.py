@@ -23,6 +23,7 @@ class Linear:
     """The paper's schedule: every β rises from 0 to 1 together; both criteria from the start."""
 
     name: ClassVar[str] = "linear"
+    waits: ClassVar[bool] = False
 
     kl_steps: int = option(3000, "Steps over which β rises from 0 to 1.")
 
@@ -48,15 +49,16 @@ class Staged:
     """
 
     name: ClassVar[str] = "staged"
+    waits: ClassVar[bool] = True  # the learning rate decays, and the run ends, by the curve too
 
     low: float = option(2e-4, "β of all levels while the reconstruction settles.")
     settle_window: int = option(100, "Steps in a block of the reconstruction's curve.")
     settle_tolerance: float = option(0.2, "A block makes progress when it gains this share.")
     settle_patience: int = option(2, "It settled after so many blocks without progress.")
     settle_after: int = option(600, "Blocks count from this step on.")
-    level_one_steps: int = option(300, "Steps for level 1's β to reach 1.")
-    upper_steps: int = option(500, "Steps for the β of the levels above to reach 1.")
-    squeeze_steps: int = option(200, "Steps from 1 to its last value.")
+    level_one_steps: int = option(200, "Steps for level 1's β to reach 1.")
+    upper_steps: int = option(300, "Steps for the β of the levels above to reach 1.")
+    squeeze_steps: int = option(100, "Steps from 1 to its last value.")
     upper: float = option(4.0, "Last β of the levels above the first; level 1 has 1.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")

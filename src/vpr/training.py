@@ -112,9 +112,23 @@ class Session:
             self.config.data.batch(training.batch_size, training.length, self.rng).frames
         )
 
-    def weights(self) -> Weights:
-        """Of the coming step's loss."""
-        return self.config.schedule.weights(self.step, self.config.model.levels, self.curve.settled)
+    def weights(self, back: int = 0) -> Weights:
+        """Of the coming step's loss, or of the one so many steps `back`."""
+        step, levels = self.step - back, self.config.model.levels
+        return self.config.schedule.weights(step, levels, self.curve.settled)
+
+    def last(self) -> int:
+        """The run's last step, as far as it is known."""
+        training, settled = self.config.training, self.curve.settled
+        if not self.config.schedule.waits or settled is None:
+            return training.steps
+        return min(training.steps, settled + training.decay_steps)
+
+    def learning_rate(self) -> float:
+        """Of the coming step."""
+        settled = self.curve.settled if self.config.schedule.waits else 0
+        decayed = 0 if settled is None else self.step - settled
+        return learning_rate(self.step, decayed, self.config.training)
 
     def initial_state(self) -> State:
         """For new sequences; each place in the batch keeps its windows of D_st."""
@@ -141,17 +155,19 @@ def train(
     out: Path | str,
     *,
     watch: Callable[[Progress], None] | None = None,
+    look: Callable[[Session], None] | None = None,
     until: int | None = None,
     accelerator: str = "cpu",
 ) -> Outcome:
     """Train into the folder `out`, or go on with the run that is there.
 
     Stops cleanly, with a checkpoint, at the end, at step `until`, and at Ctrl-C or SIGTERM.
+    `watch` is told each step's numbers; `look` may look at everything, and leaves it as it is.
     """
     start = perf_counter()
     fabric = _fabric(accelerator)
-    last = config.training.steps if until is None else min(until, config.training.steps)
-    if last < 1:
+    until = config.training.steps if until is None else until
+    if until < 1:
         raise VPRError(f"until must be 1 or more, got {until}")
     folder = RunFolder(out)
     with folder.locked():
@@ -159,11 +175,11 @@ def train(
         checkpoint = folder.claim(config)
         if checkpoint is not None:
             session.restore(checkpoint)
-        if session.step < last:
+        if session.step < min(session.last(), until):
             log = MetricsLog(folder, config, session.step)
             with log, _stop_signal() as stopped, without_denormals():
-                Trainer(session, folder, log, fabric).run(last, stopped, watch)
-    return _outcome(session, last, perf_counter() - start)
+                Trainer(session, folder, log, fabric).run(until, stopped, watch, look)
+    return _outcome(session, until, perf_counter() - start)
 
 
 class Trainer:
@@ -177,18 +193,24 @@ class Trainer:
         self.model.mark_forward_method("loss")
 
     def run(
-        self, last: int, stopped: Callable[[], bool], watch: Callable[[Progress], None] | None
+        self,
+        until: int,
+        stopped: Callable[[], bool],
+        watch: Callable[[Progress], None] | None,
+        look: Callable[[Session], None] | None,
     ) -> None:
-        """Until step `last`, or until `stopped`; with a checkpoint now and then and at the end."""
+        """To the end, to step `until`, or `stopped`; a checkpoint now and then and at the end."""
         session = self.session
         every = session.config.training.checkpoint_every
-        while session.step < last and not stopped():
+        while session.step < min(session.last(), until) and not stopped():
             weights = session.weights()
             video = self.fabric.to_device(session.batch())
             progress = self.step(weights, video)
             self.log.push(progress, weights)
             if watch is not None:
                 watch(progress)
+            if look is not None:
+                look(session)
             if session.step % every == 0:
                 self.folder.save(session.model, session.checkpoint())
         if session.step % every:
@@ -197,9 +219,11 @@ class Trainer:
     def step(self, weights: Weights, video: Tensor) -> Progress:
         """One step of Adam; raises before anything is damaged when a number is not finite."""
         session, training = self.session, self.session.config.training
-        session.model.rule = _rule_now(session, weights)
+        rule = rule_in_force(session.rule, weights)
+        exploring = weights.explore and isinstance(rule, Subjective)
+        session.model.rule = Exploring(rule, weights.explore, session.noise) if exploring else rule
         for group in self.optimiser.param_groups:
-            group["lr"] = learning_rate(session.step, training)
+            group["lr"] = session.learning_rate()
         loss = self._loss(weights, video)
         progress = _progress(session, loss)
         self.optimiser.zero_grad()
@@ -216,20 +240,25 @@ class Trainer:
         return self.model.loss(video, state, noise, weights, training.kl_balancing, trusted=True)  # type: ignore[no-any-return]
 
 
-def learning_rate(step: int, training: TrainingConfig) -> float:
-    """A linear rise, then cosine decay from the first rate to the final one, then flat."""
-    share = min(step / training.decay_steps, 1.0)
+def learning_rate(step: int, decayed: int, training: TrainingConfig) -> float:
+    """A linear rise, then cosine decay from the first rate to the final one, then flat.
+
+    `decayed`: steps since the decay began.
+    """
+    share = min(decayed / training.decay_steps, 1.0)
     low, high = training.final_learning_rate, training.learning_rate
     risen = min((step + 1) / max(training.warmup_steps, 1), 1.0)
     return risen * (low + (high - low) * 0.5 * (1 + math.cos(math.pi * share)))
 
 
-def _rule_now(session: Session, weights: Weights) -> Rule:
-    """The run's rule; a subjective one without CE, and exploring, while the schedule says so."""
-    if not isinstance(session.rule, Subjective):
-        return session.rule
-    rule = replace(session.rule, expected=session.rule.expected and weights.expected)
-    return Exploring(rule, weights.explore, session.noise) if weights.explore else rule
+def rule_in_force(rule: Rule, weights: Weights) -> Rule:
+    """The run's rule at a step, chance apart: CE is silent while the schedule lets CU teach first.
+
+    A rule without CU has no teacher to wait for.
+    """
+    if not isinstance(rule, Subjective) or not rule.unexpected:
+        return rule
+    return replace(rule, expected=rule.expected and weights.expected)
 
 
 def _progress(session: Session, loss: Loss) -> Progress:
@@ -238,7 +267,7 @@ def _progress(session: Session, loss: Loss) -> Progress:
     read = torch.cat([loss.total[None], loss.reconstruction[None], loss.kl, loss.update_rate])
     total, reconstruction, *rest = read.detach().tolist()
     _check_finite("loss", total, session.step)
-    steps = session.config.training.steps
+    steps = session.last()
     return Progress(session.step + 1, steps, total, reconstruction, rest[:levels], rest[levels:])
 
 
@@ -260,11 +289,11 @@ def _check_finite(what: str, value: float, step: int) -> None:
         )
 
 
-def _outcome(session: Session, last: int, seconds: float) -> Outcome:
+def _outcome(session: Session, until: int, seconds: float) -> Outcome:
     return Outcome(
         session.step,
-        finished=session.step >= session.config.training.steps,
-        interrupted=session.step < last,
+        finished=session.step >= session.last(),
+        interrupted=session.step < min(session.last(), until),
         settled=session.curve.settled,
         seconds=seconds,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vpr.cli import bench, data, demo, evaluate, train
+from vpr.cli import bench, data, demo, evaluate, reproduce, train
 from vpr.cli.main import Command
 
 COMMANDS: dict[str, Command] = {
@@ -10,5 +10,6 @@ COMMANDS: dict[str, Command] = {
     "train": train.COMMAND,
     "evaluate": evaluate.COMMAND,
     "data": data.COMMAND,
+    "reproduce": reproduce.COMMAND,
     "bench": bench.COMMAND,
 }

@@ -37,7 +37,16 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[int, str], None]]:
     """A bar that `advance(done, note)` moves and that appears with its first move."""
+    with progress_bars([""]) as advance:
+        yield lambda done, note: advance(0, done, total, note)
+
+
+@contextmanager
+def progress_bars(titles: Sequence[str]) -> Iterator[Callable[[int, int, int, str], None]]:
+    """Bars that `advance(which, done, total, note)` moves; each appears with its first move and
+    goes when it is full, unless it is the only one."""
     columns = (
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=8),
         TextColumn("{task.completed}/{task.total}"),
         TextColumn("{task.fields[note]}", markup=False),
@@ -45,11 +54,12 @@ def progress_bar(total: int) -> Iterator[Callable[[int, str], None]]:
         TextColumn("left"),
     )
     progress = Progress(*columns, console=messages)
-    task = progress.add_task("", total=total, note="")
+    tasks = [progress.add_task(title, total=None, note="", visible=False) for title in titles]
 
-    def advance(done: int, note: str) -> None:
+    def advance(which: int, done: int, total: int, note: str) -> None:
         progress.start()
-        progress.update(task, completed=done, note=note)
+        shown = done < total or len(tasks) == 1
+        progress.update(tasks[which], completed=done, total=total, note=note, visible=shown)
 
     try:
         yield advance

@@ -1,0 +1,16 @@
+"""The paper's figures and tables, one file each, all run by `vpr reproduce`."""
+
+from vpr.errors import VPRError
+from vpr.experiments import adaptation, criteria
+from vpr.experiments.base import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    each.EXPERIMENT.name: each.EXPERIMENT
+    for each in (criteria, adaptation)
+}
+
+
+def experiment(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        raise VPRError(f"no experiment {name!r}: choose one of {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]

@@ -1,0 +1,86 @@
+"""Figure 3a: level 2 updates less often when the ball is slow, and is as accurate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vpr.config import RunConfig
+from vpr.experiments.ball import SETTING, ball, curve, over_training, scores
+from vpr.experiments.base import Claim, Experiment, Results, Scale
+from vpr.experiments.figures import BOTH, OTHERS, draw_band, draw_bars, panels, unit
+from vpr.experiments.trained import Record, trained
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LABELS = {"fast": "fast ball", "slow": "slow ball"}
+COLOURS = {"fast": BOTH, "slow": OTHERS[1]}
+
+
+def variants(scale: Scale) -> dict[str, RunConfig]:
+    return {"fast": ball(scale), "slow": ball(scale, slow=True)}
+
+
+def pick(record: Record) -> dict[str, Any]:
+    """Frames from one update to the next, beside F1."""
+    metrics = scores(record)
+    rates = over_training(record, "update_rate")
+    metrics["curve"]["interval"] = [interval(rate) for rate in rates]
+    return metrics | {"interval": interval(metrics["update_rate"])}
+
+
+def interval(rate: float) -> float:
+    """Mean number of frames between two updates; a level that never updates waits for ever."""
+    return 1 / rate if rate else float("inf")
+
+
+def draw(results: Results) -> Figure:
+    with panels(2) as (figure, (over, final)):
+        for name, runs in results.items():
+            curves = [curve(run, "interval") for run in runs]
+            draw_band(over, curves, COLOURS[name], LABELS[name])
+        over.set_xlabel("training step")
+        over.set_ylabel("frames between level-2 updates")
+        over.legend(loc="upper left")
+        groups = {LABELS[name]: [r.metrics["f1"] for r in runs] for name, runs in results.items()}
+        draw_bars(final, groups, [COLOURS[name] for name in results])
+        unit(final, "F1 at the end, fresh sequences")
+    return figure
+
+
+def claims(results: Results) -> list[Claim]:
+    rows = [
+        Claim(
+            f"Moving Ball, {LABELS[name]}: level-2 F1",
+            "high, the same for both (figure only)",
+            [run.metrics["f1"] for run in runs],
+            SETTING,
+        )
+        for name, runs in results.items()
+    ]
+    if fewer := fewer_updates(results):
+        what = "Moving Ball: fewer level-2 updates on the slow ball"
+        rows.append(Claim(what, "about 30 %", fewer, f"speeds 6 and 2.5 px; {SETTING}", True))
+    return rows
+
+
+def fewer_updates(results: Results) -> list[float]:
+    """1 − rate(slow) / rate(fast), for each seed that has both."""
+    by_seed = {
+        name: {run.seed: run.metrics["update_rate"] for run in results.get(name, [])}
+        for name in LABELS
+    }
+    seeds = sorted(by_seed["fast"].keys() & by_seed["slow"].keys())
+    pairs = ((by_seed["fast"][seed], by_seed["slow"][seed]) for seed in seeds)
+    return [1 - slow / fast for fast, slow in pairs if fast]
+
+
+EXPERIMENT = Experiment(
+    name="adaptation",
+    title="Moving Ball, fast and slow: frames between level-2 updates, and F1",
+    cost="about a quarter of an hour a run; fast is shared with criteria",
+    variants=variants,
+    measure=trained(pick),
+    draw=draw,
+    claims=claims,
+)

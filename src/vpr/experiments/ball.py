@@ -1,0 +1,76 @@
+"""What the Moving Ball experiments have in common: settings, and curves of their runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from vpr.config import RunConfig
+from vpr.data import MovingBall
+from vpr.experiments.base import Result, Scale
+from vpr.experiments.trained import Record
+from vpr.presets import SLOW, preset
+from vpr.schedule import Staged
+
+LEVEL = "2"  # which holds the colour
+SETTING = "cpu/moving-ball: smaller image network, staged schedule, root mean in CU, fewer steps"
+
+
+def ball(scale: Scale, slow: bool = False) -> RunConfig:
+    """The run of a scale: the preset, or one of seconds."""
+    if scale == "tiny":
+        return _tiny(slow)
+    return preset(f"{scale}/moving-ball{'-slow' if slow else ''}")
+
+
+def _tiny(slow: bool) -> RunConfig:
+    config = preset("cpu/moving-ball")
+    data = MovingBall(size=16, speed=SLOW.speed if slow else 6.0)
+    return replace(
+        config,
+        preset="tiny/moving-ball",
+        model=replace(config.model, frame=data.frame, width=12, state_size=3, channels=4),
+        data=data,
+        training=replace(
+            config.training, steps=12, batch_size=3, length=5, decay_steps=8, checkpoint_every=4
+        ),
+        schedule=Staged(
+            settle_window=1,
+            settle_after=0,
+            settle_tolerance=0.99,
+            level_one_steps=2,
+            upper_steps=2,
+            squeeze_steps=1,
+        ),
+    )
+
+
+def scores(record: Record) -> dict[str, Any]:
+    """Of a record: the final F1 and what it is made of, and its curve over training."""
+    evaluation = record["evaluation"]
+    colour = evaluation["levels"][LEVEL]["colour"]
+    return {
+        "f1": colour["f1"],
+        "precision": colour["precision"],
+        "recall": colour["recall"],
+        "fpr": colour["fpr"],
+        "random_f1": evaluation["controls"][LEVEL]["random"]["colour"]["f1"],
+        "periodic_f1": evaluation["controls"][LEVEL]["periodic"]["colour"]["f1"],
+        "update_rate": evaluation["levels"][LEVEL]["update_rate"],
+        "elbo": evaluation["elbo"],
+        "settled": record["settled"],
+        "curve": {"step": steps(record), "f1": over_training(record, "f1")},
+    }
+
+
+def steps(record: Record) -> list[int]:
+    return [look["step"] for look in record["looks"]]
+
+
+def over_training(record: Record, name: str) -> list[float]:
+    return [look["levels"][LEVEL][name] for look in record["looks"]]
+
+
+def curve(result: Result, name: str) -> tuple[list[int], list[float]]:
+    """(steps, values) of a result whose metrics hold a `curve`."""
+    return result.metrics["curve"]["step"], result.metrics["curve"][name]

@@ -1,0 +1,71 @@
+"""What an experiment is: settings to run at each seed, a figure, and claims of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Scale = Literal["cpu", "paper", "tiny"]
+SCALES: dict[Scale, str] = {
+    "cpu": "learns on two CPU cores; what differs from the paper stands beside the numbers",
+    "paper": "the paper's sizes and steps; days without a GPU",
+    "tiny": "seconds; shows that everything runs, measures nothing",
+}
+
+Advance = Callable[[int, int, str], None]  # done, of how much, a note
+
+
+class Stopped(Exception):
+    """Somebody asked to stop; what is done is kept, and the same command goes on."""
+
+
+class Result(NamedTuple):
+    """One run of one setting: what `VARIANT-sSEED.json` holds."""
+
+    variant: str
+    seed: int
+    config: dict[str, Any]
+    versions: dict[str, str]
+    seconds: float
+    metrics: dict[str, Any]
+
+
+Results = dict[str, list[Result]]  # variant → its runs, by seed
+
+
+class Claim(NamedTuple):
+    """A line of the table: what the paper says of something, and what we measured, run by run."""
+
+    what: str
+    paper: str
+    ours: list[float]
+    setting: str  # what differs from the paper
+    percent: bool = False
+
+
+class Measured(NamedTuple):
+    """What a run gave: its metrics, and the seconds of all its sittings."""
+
+    metrics: dict[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One figure or table of the paper, made by one command."""
+
+    name: str
+    title: str
+    cost: str  # of one run at scale cpu, in words
+    variants: Callable[[Scale], dict[str, Any]]  # name → configuration, a dataclass
+    measure: Callable[[Any, int, Path, Advance], Measured]  # configuration, seed, folder for runs
+    draw: Callable[[Results], Figure]
+    claims: Callable[[Results], list[Claim]]
+
+    def file(self, variant: str, seed: int) -> str:
+        return f"{variant}-s{seed}.json"

@@ -1,0 +1,103 @@
+"""One style for all figures, and the few kinds of panel that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpr.errors import VPRError
+from vpr.files import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Told apart by most colour-blind readers, and in print: blue, vermilion, green, purple, grey.
+BOTH, CE, CU = "#0072b2", "#d55e00", "#009e73"
+OTHERS = ("#cc79a7", "#e69f00", "#56b4e9")
+GREY = "#666666"
+STYLE = {
+    "font.size": 13,
+    "axes.titlesize": 13,
+    "axes.labelsize": 13,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "lines.linewidth": 2.2,
+    "legend.frameon": False,
+    "legend.fontsize": 12,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 110,
+    "svg.hashsalt": "vpr",  # the same picture is the same file
+    "svg.fonttype": "none",
+}
+
+
+@contextmanager
+def panels(count: int, width: float = 4.6, height: float = 3.4) -> Iterator[tuple[Figure, list[Axes]]]:
+    """A row of so many panels, in our style."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise VPRError("figures need matplotlib: pip install 'vpr-torch[figures]'") from None
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(width * count, height))
+        yield figure, list(np.atleast_1d(figure.subplots(1, count)))
+
+
+def write_figure(stem: Path, figure: Figure) -> list[Path]:
+    """As PNG and as SVG."""
+    paths = []
+    for kind, notes in (("png", {"Software": None}), ("svg", {"Date": None})):
+        buffer = BytesIO()
+        figure.savefig(buffer, format=kind, metadata=notes)
+        path, data = stem.with_name(f"{stem.name}.{kind}"), buffer.getvalue()
+        write_atomically(path, lambda temporary, data=data: temporary.write_bytes(data))
+        paths.append(path)
+    return paths
+
+
+def draw_band(axes: Axes, curves: Sequence[tuple[Sequence[float], Sequence[float]]], colour: str, label: str) -> None:
+    """Mean over runs of (steps, values), shaded ± one standard deviation.
+
+    Runs end at steps of their own: beyond its end a run counts with its last value.
+    """
+    steps = np.unique(np.concatenate([np.asarray(x) for x, _ in curves]))
+    values = np.stack([_extended(x, y, steps) for x, y in curves])
+    mean, std = values.mean(0), spread(values)
+    axes.plot(steps, mean, color=colour, label=label)
+    axes.fill_between(steps, mean - std, mean + std, color=colour, alpha=0.2, linewidth=0)
+
+
+def draw_bars(axes: Axes, groups: dict[str, Sequence[float]], colours: Sequence[str]) -> None:
+    """A bar for each group at the mean of its runs, with every run as a point."""
+    for place, (values, colour) in enumerate(zip(groups.values(), colours, strict=False)):
+        runs = np.asarray(values)
+        axes.bar(place, runs.mean(), yerr=spread(runs), color=colour, alpha=0.55, capsize=5, width=0.6)
+        across = place + np.linspace(-0.12, 0.12, len(runs)) if len(runs) > 1 else [place]
+        axes.plot(across, runs, "o", color=colour, markersize=5)
+    axes.set_xticks(range(len(groups)), list(groups))
+    axes.grid(visible=False, axis="x")
+
+
+def unit(axes: Axes, name: str) -> None:
+    """A vertical axis for scores and shares."""
+    axes.set_ylim(-0.02, 1.03)
+    axes.set_ylabel(name)
+
+
+def spread(values: NDArray[Any]) -> NDArray[Any]:
+    """Sample standard deviation over the first axis; 0 for a single run."""
+    return values.std(0, ddof=1) if len(values) > 1 else np.zeros_like(values[0])
+
+
+def _extended(x: Sequence[float], y: Sequence[float], steps: NDArray[Any]) -> NDArray[Any]:
+    return np.interp(steps, np.asarray(x), np.asarray(y))

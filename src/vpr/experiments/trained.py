@@ -1,0 +1,124 @@
+"""A training run as experiments see it: trained once, looked at on the way, evaluated at the end.
+
+Experiments that share a setting share its run folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from vpr.checkpoint import METRICS, TRAINING, RunFolder, load_model, save_checkpoint
+from vpr.config import RunConfig
+from vpr.evaluation import evaluate
+from vpr.experiments.base import Advance, Measured, Stopped
+from vpr.experiments.look import look_at
+from vpr.files import read_json, write_atomically, write_json
+from vpr.metrics import StepLog
+from vpr.serial import to_dict
+from vpr.training import Progress, Session, rule_in_force, train
+
+RECORD, LOOKS = "record.json", "looks.jsonl"
+BRANCH = "before-ce.safetensors"  # the checkpoint from which on CE makes a difference
+Record = dict[str, Any]  # "evaluation", "looks", "settled", "seconds"
+
+
+def trained(
+    pick: Callable[[Record], dict[str, Any]], every: int = 50
+) -> Callable[[RunConfig, int, Path, Advance], Measured]:
+    """`measure` of an experiment whose runs are trainings: `pick` takes its metrics of a record.
+
+    `every` so many steps the model is looked at.
+    """
+
+    def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
+        config = replace(config, seed=seed)
+        record = _record(config, runs / folder_name(config), advance, every)
+        return Measured(pick(record), record["seconds"])
+
+    return measure
+
+
+def folder_name(config: RunConfig) -> str:
+    """Tells settings apart that differ in anything at all."""
+    digest = hashlib.sha256(json.dumps(to_dict(config), sort_keys=True).encode()).hexdigest()
+    return f"{config.preset.replace('/', '-')}-{digest[:8]}-s{config.seed}"
+
+
+def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Record:
+    if (folder / RECORD).exists():
+        return read_json(folder / RECORD)  # type: ignore[no-any-return]
+    if not folder.exists():
+        _branch_off(config, folder)
+    looking = Looking(folder, every)
+    outcome = train(config, folder, watch=_watch(advance), look=looking)
+    looking.close()
+    if not outcome.finished:
+        raise Stopped
+    looks = [json.loads(line) for line in (folder / LOOKS).read_text().splitlines()]
+    record = {
+        "evaluation": evaluate(load_model(folder), config.data),
+        "looks": looks,
+        "settled": outcome.settled,
+        "seconds": looks[-1]["seconds"],
+    }
+    write_json(folder / RECORD, record)
+    return record
+
+
+def _branch_off(config: RunConfig, folder: Path) -> None:
+    """A run without CE is the run with CE until CE may decide: go on from there, if that is here."""
+    twin = replace(config, model=replace(config.model, expected=True))
+    origin = folder.with_name(folder_name(twin))
+    if not config.model.unexpected or not (origin / BRANCH).exists():
+        return
+    RunFolder(folder).claim(config)
+    shutil.copy(origin / LOOKS, folder / LOOKS)
+    shutil.copy(origin / METRICS, folder / METRICS)
+    copy = partial(shutil.copy, origin / BRANCH)
+    write_atomically(folder / TRAINING, copy)
+
+
+class Looking:
+    """Writes down what `look_at` sees, every so many steps and at the last one."""
+
+    def __init__(self, folder: Path, every: int) -> None:
+        self.folder, self.path, self.every = folder, folder / LOOKS, every
+        self.log: StepLog | None = None
+        self.start = perf_counter()
+
+    def __call__(self, session: Session) -> None:
+        if self.log is None:
+            self.log = StepLog(self.path, session.step - 1)
+            self.start -= self._seconds_before()
+        if session.step % self.every == 0 or session.step == session.last():
+            rule = rule_in_force(session.rule, session.weights())
+            levels = look_at(session.model, rule, session.config.data)
+            seconds = perf_counter() - self.start
+            self.log.push({"step": session.step, "seconds": seconds, "levels": levels})
+        if session.weights().expected and not session.weights(back=1).expected:
+            save_checkpoint(self.folder / BRANCH, session.checkpoint())
+
+    def _seconds_before(self) -> float:
+        """Of earlier sittings, as far as their work was kept."""
+        lines = self.path.read_text().splitlines()
+        return float(json.loads(lines[-1])["seconds"]) if lines else 0.0
+
+    def close(self) -> None:
+        if self.log is not None:
+            self.log.close()
+
+
+def _watch(advance: Advance) -> Callable[[Progress], None]:
+    def watch(now: Progress) -> None:
+        rates = " ".join(f"{rate:.2f}" for rate in now.update_rate)
+        advance(now.step, now.steps, f"loss {now.loss:.1f} updates {rates}")
+
+    return watch
