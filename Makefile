@@ -21,7 +21,7 @@ clean:
 	@echo "Making .venv and installing torch: about a minute."
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt torch==$$(sed -n 's/^torch==//p' constraints.txt) numpy
-	$(BIN)/pip install -q -c constraints.txt -e .
+	$(BIN)/pip install -q -c constraints.txt -e ".[figures]"
 	touch $@
 
 .venv/ready-dev: .venv/ready

@@ -14,9 +14,10 @@ from vpr import VPRError
 from vpr.checkpoint import RunFolder
 from vpr.config import RunConfig, TrainingConfig
 from vpr.data import Synthetic
+from vpr.events import Always, Subjective
 from vpr.presets import PRESETS
-from vpr.schedule import Linear
-from vpr.training import Progress, Session, _clip, learning_rate, train
+from vpr.schedule import Linear, Weights
+from vpr.training import Progress, Session, _clip, learning_rate, rule_in_force, train
 
 
 def _tensors(folder: Path) -> dict[str, torch.Tensor]:
@@ -151,6 +152,45 @@ def test_learning_rate_is_the_papers_cosine() -> None:
     warm = TrainingConfig(warmup_steps=100)
     assert learning_rate(0, 0, warm) == pytest.approx(5e-6, rel=1e-3)
     assert learning_rate(99, 99, warm) == learning_rate(99, 99, paper)
+
+
+def test_a_staged_run_decays_and_ends_by_its_curve(tmp_path: Path) -> None:
+    config = tiny_run(steps=50)
+    schedule = replace(config.schedule, settle_tolerance=0.99)
+    training = replace(config.training, decay_steps=6)
+    config = replace(config, schedule=schedule, training=training)
+    rates: dict[int, float] = {}
+
+    def look(session: Session) -> None:
+        rates[session.step] = session.learning_rate()
+
+    outcome = train(config, tmp_path, look=look)
+    assert outcome.settled == 3  # the first block is the best so far; two without progress follow
+    assert outcome.finished
+    assert outcome.step == 3 + 6
+    assert rates[1] == rates[3] == training.learning_rate
+    assert rates[9] == pytest.approx(training.final_learning_rate)
+    assert rates[3] > rates[5] > rates[7]
+
+
+def test_looking_changes_nothing(tmp_path: Path) -> None:
+    config = tiny_run(steps=6)
+    train(config, tmp_path / "alone")
+    seen: list[int] = []
+    train(config, tmp_path / "watched", look=lambda session: seen.append(session.step))
+    assert seen == [1, 2, 3, 4, 5, 6]
+    alone, watched = _tensors(tmp_path / "alone"), _tensors(tmp_path / "watched")
+    assert all(torch.equal(alone[key], watched[key]) for key in alone)
+
+
+def test_ce_is_silent_while_cu_teaches_unless_there_is_no_cu() -> None:
+    silent, free = Weights(1.0, (1.0,), expected=False), Weights(1.0, (1.0,))
+    assert rule_in_force(Subjective(), silent) == Subjective(expected=False)
+    assert rule_in_force(Subjective(), free) == Subjective()
+    assert rule_in_force(Subjective(expected=False), free) == Subjective(expected=False)
+    alone = Subjective(unexpected=False)
+    assert rule_in_force(alone, silent) == alone
+    assert rule_in_force(Always(), silent) == Always()
 
 
 def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:

@@ -44,6 +44,10 @@ def write_text(path: Path, text: str) -> None:
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
+def write_bytes(path: Path, data: bytes) -> None:
+    write_atomically(path, lambda temporary: temporary.write_bytes(data))
+
+
 def write_json(path: Path, data: Any) -> None:
     write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
@@ -61,7 +65,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], notes: dict[str, str])
     """A safetensors file whose header carries `notes` and a checksum of it all."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     header = notes | {"sha256": _digest(tensors, notes)}
-    write_atomically(path, lambda temporary: temporary.write_bytes(save(tensors, header)))
+    write_bytes(path, save(tensors, header))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

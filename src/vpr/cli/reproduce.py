@@ -12,9 +12,9 @@ from vpr.cli.show import print_json, print_table, progress_bars, tell
 from vpr.errors import VPRError
 
 DESCRIPTION = """\
-Run what is missing of an experiment, write one JSON file a run, the figure as PNG and SVG and a summary
-into results/NAME, and bring the table in results/README.md up to date. Finished runs are kept. Ctrl-C
-stops after saving; the same command goes on.
+Run what is missing of an experiment, write one JSON file a run, the figure as PNG and SVG and a
+summary into results/NAME, and bring the table in results/README.md up to date. Finished runs are
+kept. Ctrl-C stops after saving; the same command goes on.
 """
 
 
@@ -30,7 +30,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument("--scale", choices=SCALES, default="cpu", help=f"{scales}. [cpu]")
     parser.add_argument("--jobs", type=int, default=2, help="Runs at a time, a core each. [2]")
     results, runs = Path("results"), Path("runs") / "reproduce"
-    parser.add_argument("--out", type=Path, default=results, help=f"Folder for results. [{results}]")
+    parser.add_argument(
+        "--out", type=Path, default=results, help=f"Folder for results. [{results}]"
+    )
     parser.add_argument("--runs", type=Path, default=runs, help=f"Run folders. [{runs}]")
 
 
@@ -89,7 +91,9 @@ def _list(arguments: argparse.Namespace) -> int:
         request = Request(each, arguments.seeds, arguments.scale, 1, arguments.out, arguments.runs)
         total = arguments.seeds * len(each.variants(arguments.scale))
         done = total - len(missing(request))
-        rows.append({"name": each.name, "what": each.title, "cost": each.cost, "runs": total, "done": done})
+        rows.append(
+            {"name": each.name, "what": each.title, "cost": each.cost, "runs": total, "done": done}
+        )
     if arguments.json:
         print_json(rows)
     else:

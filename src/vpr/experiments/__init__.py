@@ -1,12 +1,19 @@
 """The paper's figures and tables, one file each, all run by `vpr reproduce`."""
 
 from vpr.errors import VPRError
-from vpr.experiments import adaptation, criteria
+from vpr.experiments import (
+    adaptation,
+    criteria,
+    decision,
+    entropy,
+    mechanism,
+    sensitivity,
+)
 from vpr.experiments.base import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.EXPERIMENT.name: each.EXPERIMENT
-    for each in (criteria, adaptation)
+    for each in (criteria, mechanism, adaptation, decision, entropy, sensitivity)
 }
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import SETTING, ball, curve, over_training, scores
+from vpr.experiments.ball import SETTING, Look, ball, draw_training, over_training, scores
 from vpr.experiments.base import Claim, Experiment, Results, Scale
-from vpr.experiments.figures import BOTH, OTHERS, draw_band, draw_bars, panels, unit
+from vpr.experiments.figures import BOTH, OTHERS
 from vpr.experiments.trained import Record, trained
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-LABELS = {"fast": "fast ball", "slow": "slow ball"}
-COLOURS = {"fast": BOTH, "slow": OTHERS[1]}
+LOOKS = {"fast": Look("fast ball", BOTH), "slow": Look("slow ball", OTHERS[1])}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
@@ -34,24 +31,10 @@ def interval(rate: float) -> float:
     return 1 / rate if rate else float("inf")
 
 
-def draw(results: Results) -> Figure:
-    with panels(2) as (figure, (over, final)):
-        for name, runs in results.items():
-            curves = [curve(run, "interval") for run in runs]
-            draw_band(over, curves, COLOURS[name], LABELS[name])
-        over.set_xlabel("training step")
-        over.set_ylabel("frames between level-2 updates")
-        over.legend(loc="upper left")
-        groups = {LABELS[name]: [r.metrics["f1"] for r in runs] for name, runs in results.items()}
-        draw_bars(final, groups, [COLOURS[name] for name in results])
-        unit(final, "F1 at the end, fresh sequences")
-    return figure
-
-
 def claims(results: Results) -> list[Claim]:
     rows = [
         Claim(
-            f"Moving Ball, {LABELS[name]}: level-2 F1",
+            f"Moving Ball, {LOOKS[name].label}: level-2 F1",
             "high, the same for both (figure only)",
             [run.metrics["f1"] for run in runs],
             SETTING,
@@ -68,7 +51,7 @@ def fewer_updates(results: Results) -> list[float]:
     """1 − rate(slow) / rate(fast), for each seed that has both."""
     by_seed = {
         name: {run.seed: run.metrics["update_rate"] for run in results.get(name, [])}
-        for name in LABELS
+        for name in LOOKS
     }
     seeds = sorted(by_seed["fast"].keys() & by_seed["slow"].keys())
     pairs = ((by_seed["fast"][seed], by_seed["slow"][seed]) for seed in seeds)
@@ -81,6 +64,11 @@ EXPERIMENT = Experiment(
     cost="about a quarter of an hour a run; fast is shared with criteria",
     variants=variants,
     measure=trained(pick),
-    draw=draw,
+    draw=partial(
+        draw_training,
+        looks=LOOKS,
+        curve_name="interval",
+        axis="frames between level-2 updates",
+    ),
     claims=claims,
 )

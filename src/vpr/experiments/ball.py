@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vpr.config import RunConfig
 from vpr.data import MovingBall
-from vpr.experiments.base import Result, Scale
+from vpr.experiments.base import Result, Results, Scale
+from vpr.experiments.figures import draw_band, draw_bars, panels, unit
 from vpr.experiments.trained import Record
 from vpr.presets import SLOW, preset
 from vpr.schedule import Staged
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 LEVEL = "2"  # which holds the colour
+F1 = "F1 of level 2, colour changes"
 SETTING = "cpu/moving-ball: smaller image network, staged schedule, root mean in CU, fewer steps"
 
 
@@ -69,6 +74,34 @@ def steps(record: Record) -> list[int]:
 
 def over_training(record: Record, name: str) -> list[float]:
     return [look["levels"][LEVEL][name] for look in record["looks"]]
+
+
+class Look(NamedTuple):
+    """How a variant appears in figures and tables."""
+
+    label: str
+    colour: str
+
+
+def draw_training(
+    results: Results, looks: dict[str, Look], curve_name: str = "f1", axis: str = F1
+) -> Figure:
+    """One of the variants' curves over training, and their F1 at the end."""
+    with panels(2) as (figure, (over, final)):
+        for name, runs in results.items():
+            curves = [curve(run, curve_name) for run in runs]
+            draw_band(over, curves, looks[name].colour, looks[name].label)
+        over.set_xlabel("training step")
+        over.set_ylabel(axis)
+        if curve_name == "f1":
+            unit(over, axis)
+        over.legend(loc="best")
+        groups = {
+            looks[n].label: [run.metrics["f1"] for run in runs] for n, runs in results.items()
+        }
+        draw_bars(final, groups, [looks[name].colour for name in results])
+        unit(final, "F1 at the end, fresh sequences")
+    return figure
 
 
 def curve(result: Result, name: str) -> tuple[list[int], list[float]]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import SETTING, ball, curve, scores
+from vpr.experiments.ball import SETTING, Look, ball, draw_training, scores
 from vpr.experiments.base import Claim, Experiment, Results, Scale
-from vpr.experiments.figures import BOTH, CE, CU, draw_band, draw_bars, panels, unit
+from vpr.experiments.figures import BOTH, CE, CU
 from vpr.experiments.trained import trained
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-LABELS = {"both": "CE and CU", "ce": "CE only", "cu": "CU only"}
-COLOURS = {"both": BOTH, "ce": CE, "cu": CU}
+LOOKS = {
+    "both": Look("CE and CU", BOTH),
+    "ce": Look("CE only", CE),
+    "cu": Look("CU only", CU),
+}
 PAPER = {
     "both": "0.97 ± 0.03",
     "ce": "clearly below both (figure only)",
@@ -32,23 +32,10 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
     }
 
 
-def draw(results: Results) -> Figure:
-    with panels(2) as (figure, (over, final)):
-        for name, runs in results.items():
-            draw_band(over, [curve(run, "f1") for run in runs], COLOURS[name], LABELS[name])
-        over.set_xlabel("training step")
-        unit(over, "F1 of level 2, colour changes")
-        over.legend(loc="upper left")
-        groups = {LABELS[name]: [r.metrics["f1"] for r in runs] for name, runs in results.items()}
-        draw_bars(final, groups, [COLOURS[name] for name in results])
-        unit(final, "F1 at the end, fresh sequences")
-    return figure
-
-
 def claims(results: Results) -> list[Claim]:
     return [
         Claim(
-            f"Moving Ball, level-2 F1, {LABELS[name]}",
+            f"Moving Ball, level-2 F1, {LOOKS[name].label}",
             PAPER[name],
             [run.metrics["f1"] for run in runs],
             SETTING,
@@ -63,6 +50,6 @@ EXPERIMENT = Experiment(
     cost="about a quarter of an hour a run",
     variants=variants,
     measure=trained(scores),
-    draw=draw,
+    draw=partial(draw_training, looks=LOOKS),
     claims=claims,
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import importlib.util
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.files import write_atomically
+from vpr.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 BOTH, CE, CU = "#0072b2", "#d55e00", "#009e73"
 OTHERS = ("#cc79a7", "#e69f00", "#56b4e9")
 GREY = "#666666"
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 13,
     "axes.titlesize": 13,
     "axes.labelsize": 13,
@@ -40,14 +41,20 @@ STYLE = {
 }
 
 
+def require_matplotlib() -> None:
+    """Better before hours of training than after."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise VPRError("figures need matplotlib: pip install 'vpr-torch[figures]'")
+
+
 @contextmanager
-def panels(count: int, width: float = 4.6, height: float = 3.4) -> Iterator[tuple[Figure, list[Axes]]]:
+def panels(
+    count: int, width: float = 4.6, height: float = 3.4
+) -> Iterator[tuple[Figure, list[Axes]]]:
     """A row of so many panels, in our style."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise VPRError("figures need matplotlib: pip install 'vpr-torch[figures]'") from None
+    import matplotlib
+    from matplotlib.figure import Figure
+
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width * count, height))
         yield figure, list(np.atleast_1d(figure.subplots(1, count)))
@@ -55,17 +62,22 @@ def panels(count: int, width: float = 4.6, height: float = 3.4) -> Iterator[tupl
 
 def write_figure(stem: Path, figure: Figure) -> list[Path]:
     """As PNG and as SVG."""
+    import matplotlib
+
     paths = []
     for kind, notes in (("png", {"Software": None}), ("svg", {"Date": None})):
         buffer = BytesIO()
-        figure.savefig(buffer, format=kind, metadata=notes)
-        path, data = stem.with_name(f"{stem.name}.{kind}"), buffer.getvalue()
-        write_atomically(path, lambda temporary, data=data: temporary.write_bytes(data))
+        with matplotlib.rc_context(STYLE):
+            figure.savefig(buffer, format=kind, metadata=notes)
+        path = stem.with_name(f"{stem.name}.{kind}")
+        write_bytes(path, buffer.getvalue())
         paths.append(path)
     return paths
 
 
-def draw_band(axes: Axes, curves: Sequence[tuple[Sequence[float], Sequence[float]]], colour: str, label: str) -> None:
+def draw_band(
+    axes: Axes, curves: Sequence[tuple[Sequence[float], Sequence[float]]], colour: str, label: str
+) -> None:
     """Mean over runs of (steps, values), shaded ± one standard deviation.
 
     Runs end at steps of their own: beyond its end a run counts with its last value.
@@ -77,11 +89,13 @@ def draw_band(axes: Axes, curves: Sequence[tuple[Sequence[float], Sequence[float
     axes.fill_between(steps, mean - std, mean + std, color=colour, alpha=0.2, linewidth=0)
 
 
-def draw_bars(axes: Axes, groups: dict[str, Sequence[float]], colours: Sequence[str]) -> None:
+def draw_bars(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequence[str]) -> None:
     """A bar for each group at the mean of its runs, with every run as a point."""
     for place, (values, colour) in enumerate(zip(groups.values(), colours, strict=False)):
         runs = np.asarray(values)
-        axes.bar(place, runs.mean(), yerr=spread(runs), color=colour, alpha=0.55, capsize=5, width=0.6)
+        axes.bar(
+            place, runs.mean(), yerr=spread(runs), color=colour, alpha=0.55, capsize=5, width=0.6
+        )
         across = place + np.linspace(-0.12, 0.12, len(runs)) if len(runs) > 1 else [place]
         axes.plot(across, runs, "o", color=colour, markersize=5)
     axes.set_xticks(range(len(groups)), list(groups))
@@ -96,8 +110,8 @@ def unit(axes: Axes, name: str) -> None:
 
 def spread(values: NDArray[Any]) -> NDArray[Any]:
     """Sample standard deviation over the first axis; 0 for a single run."""
-    return values.std(0, ddof=1) if len(values) > 1 else np.zeros_like(values[0])
+    return np.asarray(values.std(0, ddof=1) if len(values) > 1 else np.zeros_like(values[0]))
 
 
 def _extended(x: Sequence[float], y: Sequence[float], steps: NDArray[Any]) -> NDArray[Any]:
-    return np.interp(steps, np.asarray(x), np.asarray(y))
+    return np.asarray(np.interp(steps, np.asarray(x), np.asarray(y)))

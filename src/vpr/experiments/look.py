@@ -51,7 +51,9 @@ def observe_closely(model: VPR, video: Tensor) -> list[Seen]:
         gaps = [_gaps(model, n, state.blocks[n], x[n][:, t]) for n in range(1, len(x))]
         state, evidence = model.step(state, video[:, t])
         moments.append([Seen(e, *gap) for e, gap in zip(evidence[1:], gaps, strict=True)])
-    stacked = [tree_map(lambda *v: torch.stack(v, 1), *level) for level in zip(*moments, strict=True)]
+    stacked = [
+        tree_map(lambda *v: torch.stack(v, 1), *level) for level in zip(*moments, strict=True)
+    ]
     return [_where_asked(level) for level in stacked]
 
 
@@ -97,4 +99,6 @@ def _sequence(e: Evidence, true: NDArray[np.bool_]) -> dict[str, list[Any]]:
 def _short(values: Tensor) -> list[float | None]:
     """Four digits; JSON has no NaN and no infinity."""
     finite = values.isfinite().tolist()
-    return [float(f"{v:.4g}") if ok else None for v, ok in zip(values.tolist(), finite, strict=True)]
+    return [
+        float(f"{v:.4g}") if ok else None for v, ok in zip(values.tolist(), finite, strict=True)
+    ]

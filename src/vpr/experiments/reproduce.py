@@ -10,7 +10,7 @@ import numpy as np
 
 from vpr.errors import VPRError
 from vpr.experiments.base import Claim, Experiment, Results, Scale
-from vpr.experiments.figures import spread, write_figure
+from vpr.experiments.figures import require_matplotlib, spread, write_figure
 from vpr.experiments.jobs import Ending, Job, Tidings, run_jobs
 from vpr.experiments.store import load, path_of, results_folder
 from vpr.experiments.table import write_table
@@ -46,6 +46,7 @@ def reproduce(request: Request, show: Callable[[Tidings], None]) -> Ending:
     """Run what is missing; bring figure, summary and table up to date with what there is."""
     if request.seeds < 1 or request.jobs < 1:
         raise VPRError(f"seeds and jobs must be 1 or more, got {request.seeds}, {request.jobs}")
+    require_matplotlib()
     ending = run_jobs(missing(request), request.jobs, show)
     conclude(request.experiment, results_folder(request.out, request.scale), request.scale)
     return ending

@@ -38,7 +38,7 @@ def save(path: Path, config: Any, seed: int, measured: Measured) -> None:
 
 
 def load(folder: Path, experiment: Experiment, scale: Scale) -> Results:
-    """Every finished run of the experiment's variants, whatever its seed; never a choice of them."""
+    """Every finished run of the experiment's variants, whatever its seed: never a choice."""
     found: Results = {}
     for variant in experiment.variants(scale):
         paths = (folder / experiment.name).glob(f"{variant}-s*.json")

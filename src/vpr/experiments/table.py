@@ -14,9 +14,9 @@ from vpr.files import write_text
 HEAD = """\
 # Results
 
-Made by `vpr reproduce` from the JSON files in this folder; do not edit. Ours is the mean ± the standard
-deviation (n − 1) over all runs that were made under the setting, with the lowest and the highest; n is
-their number. F1 counts boundaries at the exact frame of a change, on 256 fresh sequences of 50 frames.
+Made by `vpr reproduce` from the JSON files in this folder; do not edit. Ours is the mean ± the
+standard deviation (n − 1) over all runs that were made under the setting, with the lowest and the
+highest; n is their number. F1 counts boundaries at the exact frame of a change, on fresh sequences.
 """
 COLUMNS = ("what", "paper", "ours", "lowest, highest", "n", "how ours differs")
 
@@ -45,7 +45,7 @@ def _section(experiment: Experiment, folder: Path, scale: Scale) -> list[str]:
 
 def _row(claim: Claim) -> tuple[str, ...]:
     values = np.asarray(claim.ours)
-    mean, std = shown(values.mean(), claim), shown(spread(values), claim)
+    mean, std = shown(values.mean(), claim), shown(float(spread(values)), claim)
     ends = f"{shown(values.min(), claim)}, {shown(values.max(), claim)}"
     return claim.what, claim.paper, f"{mean} ± {std}", ends, str(len(values)), claim.setting
 

@@ -74,7 +74,7 @@ def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Re
 
 
 def _branch_off(config: RunConfig, folder: Path) -> None:
-    """A run without CE is the run with CE until CE may decide: go on from there, if that is here."""
+    """Until CE may decide, a run without CE is the run with it: go on from there if it is here."""
     twin = replace(config, model=replace(config.model, expected=True))
     origin = folder.with_name(folder_name(twin))
     if not config.model.unexpected or not (origin / BRANCH).exists():

@@ -1,0 +1,73 @@
+"""What is written down of a model while it trains."""
+
+import json
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from vpr.beliefs import cross_entropy
+from vpr.data import MovingBall
+from vpr.events import Subjective
+from vpr.experiments.look import look_at, observe_closely
+from vpr.model import VPR
+
+
+def test_close_observation_sees_what_observe_sees(
+    tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+) -> None:
+    model, video = tiny_model(levels=3), scenes()
+    for seen, level in zip(
+        observe_closely(model, video), model.observe(video).levels[1:], strict=True
+    ):
+        assert torch.equal(seen.evidence.boundary, level.evidence.boundary)
+        for ours, theirs in zip(seen.evidence, level.evidence, strict=True):
+            torch.testing.assert_close(ours, theirs, equal_nan=True)
+
+
+def test_entropies_and_cross_entropies_make_up_the_divergences(
+    tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+) -> None:
+    """D_ch − D_st = (H(q_ch, p_ch) − H(q_st, p_st)) − (H(q_ch) − H(q_st))."""
+    model, video = tiny_model(), scenes()
+    state, x = model.initial(len(video)), model.encodings(video)
+    seen = observe_closely(model, video)[0]
+    with torch.no_grad():
+        for t in range(video.shape[1]):
+            q, p = model.blocks[1].hypotheses(state.blocks[1], x[1][:, t])
+            state, (_, evidence) = model.step(state, video[:, t])
+            entropy, cross = q.entropy().diff(dim=1)[:, 0], cross_entropy(q, p).diff(dim=1)[:, 0]
+            if t > 0:
+                torch.testing.assert_close(evidence.kl_change - evidence.kl_static, cross - entropy)
+                torch.testing.assert_close(seen.entropy_gap[:, t], entropy.abs())
+                torch.testing.assert_close(seen.cross_entropy_gap[:, t], cross.abs())
+
+
+def test_gaps_are_unknown_where_the_signal_did_not_arrive(
+    tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+) -> None:
+    below, above = observe_closely(tiny_model(levels=3), scenes())
+    stopped = ~below.evidence.boundary
+    assert stopped.any()
+    assert above.entropy_gap[stopped].isnan().all()
+    assert below.cross_entropy_gap[:, 1:].isfinite().all()
+
+
+def test_a_look_is_json_and_leaves_the_rule_alone(tiny_model: Callable[..., VPR]) -> None:
+    model = tiny_model(frame=(3, 16, 16))
+    before = model.rule
+    told = look_at(model, Subjective(expected=False), MovingBall(size=16))
+    assert model.rule is before
+    level = json.loads(json.dumps(told, allow_nan=False))["2"]
+    assert {"f1", "f1_expected", "f1_unexpected", "update_rate"} <= level.keys()
+    length = {len(values) for values in level["sequence"].values()}
+    assert length == {49}
+
+
+def test_criteria_are_scored_whether_or_not_they_decide(tiny_model: Callable[..., VPR]) -> None:
+    model, data = tiny_model(frame=(3, 16, 16)), MovingBall(size=16)
+    alone = look_at(model, Subjective(expected=False), data)["2"]
+    assert alone["f1"] == alone["f1_unexpected"]
+    neither = look_at(model, Subjective(expected=False, unexpected=False), data)["2"]
+    assert neither["f1"] == neither["update_rate"] == 0
+    assert neither["f1_expected"] > 0
