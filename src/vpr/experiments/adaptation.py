@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import SETTING, Look, ball, draw_training, over_training, scores
+from vpr.experiments.ball import Look, ball, draw_training, over_training, scores, setting
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, OTHERS
 from vpr.experiments.trained import Record, trained
@@ -37,13 +37,17 @@ def claims(results: Results) -> list[Claim]:
             f"Moving Ball, {LOOKS[name].label}: level-2 F1",
             "high, the same for both (figure only)",
             [run.metrics["f1"] for run in runs],
-            SETTING,
+            setting(runs),
         )
         for name, runs in results.items()
     ]
     if fewer := fewer_updates(results):
         what = "Moving Ball: fewer level-2 updates on the slow ball"
-        rows.append(Claim(what, "about 30 %", fewer, f"speeds 6 and 2.5 px; {SETTING}", True))
+        rows.append(
+            Claim(
+                what, "about 30 %", fewer, f"speeds 6 and 2.5 px; {setting(results['fast'])}", True
+            )
+        )
     return rows
 
 

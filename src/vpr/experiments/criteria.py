@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import SETTING, Look, ball, draw_training, scores
+from vpr.experiments.ball import Look, ball, draw_training, scores, setting
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, CE, CU
 from vpr.experiments.trained import trained
@@ -38,7 +38,7 @@ def claims(results: Results) -> list[Claim]:
             f"Moving Ball, level-2 F1, {LOOKS[name].label}",
             PAPER[name],
             [run.metrics["f1"] for run in runs],
-            SETTING,
+            setting(runs),
         )
         for name, runs in results.items()
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import LEVEL, SETTING, ball, curve, over_training, steps
+from vpr.experiments.ball import LEVEL, ball, curve, over_training, setting, steps
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, CE, CU, GREY, draw_band, panels, unit
 from vpr.experiments.trained import Record, trained
@@ -83,7 +83,7 @@ def claims(results: Results) -> list[Claim]:
             f"Moving Ball, {'step 500' if moment == 'early' else 'at the end'}: F1 of {name} alone",
             words[moment],
             [run.metrics[moment][key] for run in results["both"]],
-            f"32 sequences; CE may decide only in the last stage; {SETTING}",
+            f"32 sequences; CE may decide only in the last stage; {setting(results['both'])}",
         )
         for moment in words
         for key, name in names.items()

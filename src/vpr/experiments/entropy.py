@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import SETTING, ball, curve, over_training, steps
+from vpr.experiments.ball import ball, curve, over_training, setting, steps
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, OTHERS, draw_band, draw_bars, panels
 from vpr.experiments.trained import Record, trained
@@ -54,13 +54,13 @@ def claims(results: Results) -> list[Claim]:
             f"Moving Ball, level 2: mean difference of the {label}, nats",
             {"entropy_gap": "about 0", "cross_entropy_gap": "large"}[name] + " (figure only)",
             [run.metrics[name] for run in runs],
-            SETTING,
+            setting(runs),
         )
         for name, label in LABELS.items()
     ]
     what = "Moving Ball, level 2: the first as a share of the second"
-    share = Claim(what, "negligible", [run.metrics["share"] for run in runs], SETTING, True)
-    return [*rows, share]
+    shares = [run.metrics["share"] for run in runs]
+    return [*rows, Claim(what, "negligible", shares, setting(runs), percent=True)]
 
 
 EXPERIMENT = Experiment(
