@@ -9,6 +9,7 @@ from vpr.config import RunConfig
 from vpr.experiments.ball import Look, ball, draw_training, over_training, scores, setting
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, OTHERS
+from vpr.experiments.look import LENGTH
 from vpr.experiments.trained import Record, trained
 
 LOOKS = {"fast": Look("fast ball", BOTH), "slow": Look("slow ball", OTHERS[1])}
@@ -27,8 +28,8 @@ def pick(record: Record) -> dict[str, Any]:
 
 
 def interval(rate: float) -> float:
-    """Mean number of frames between two updates; a level that never updates waits for ever."""
-    return 1 / rate if rate else float("inf")
+    """Mean number of frames between two updates: at most a sequence, which is all that was seen."""
+    return 1 / max(rate, 1 / LENGTH)
 
 
 def claims(results: Results) -> list[Claim]:

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EARLY = 500  # the step that the paper shows
+TEACHING = 300  # steps after settling: level 2 takes shape, and only CU and chance decide
 CURVES = ("f1_expected", "f1_unexpected")
+MOMENTS = {
+    "early": "step 500",
+    "teaching": "300 steps after settling",
+    "late": "the end",
+}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
@@ -25,10 +31,14 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 
 
 def pick(record: Record) -> dict[str, Any]:
-    """The looks at the paper's early step and at the end, and each criterion's own F1."""
+    """Three looks at one sequence, and each criterion's own F1 over training."""
     looks = record["looks"]
-    early = min(looks, key=lambda look: abs(look["step"] - EARLY))
-    moments = {"early": early, "late": looks[-1]}
+    settled = record["settled"] or 0
+    moments = {
+        "early": _nearest(looks, EARLY),
+        "teaching": _nearest(looks, settled + TEACHING),
+        "late": looks[-1],
+    }
     curves = {name: over_training(record, name) for name in CURVES}
     return {
         "f1": looks[-1]["levels"][LEVEL]["f1"],
@@ -36,24 +46,27 @@ def pick(record: Record) -> dict[str, Any]:
     } | {name: {"step": look["step"]} | look["levels"][LEVEL] for name, look in moments.items()}
 
 
+def _nearest(looks: list[dict[str, Any]], step: int) -> dict[str, Any]:
+    return min(looks, key=lambda look: abs(look["step"] - step))
+
+
 def draw(results: Results) -> Figure:
+    """The sequence of the first run; the curves of all."""
     runs = results["both"]
-    shown = runs[0].metrics
-    with panels(3) as (figure, (early, late, over)):
-        _draw_sequence(early, shown["early"])
-        _draw_sequence(late, shown["late"])
-        early.set_ylabel("nats")
+    with panels(2, rows=2, width=6) as (figure, (*sequences, over)):
+        for axes, (name, words) in zip(sequences, MOMENTS.items(), strict=True):
+            _draw_sequence(axes, runs[0].metrics[name], words)
         draw_band(over, [curve(run, "f1_expected") for run in runs], CE, "CE's marks")
         draw_band(over, [curve(run, "f1_unexpected") for run in runs], CU, "CU's marks")
         over.set_xlabel("training step")
-        unit(over, "F1 of each criterion alone")
+        unit(over, "F1 of each criterion")
         over.legend(loc="lower right")
-        handles, labels = early.get_legend_handles_labels()
+        handles, labels = sequences[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
 
 
-def _draw_sequence(axes: Axes, moment: dict[str, Any]) -> None:
+def _draw_sequence(axes: Axes, moment: dict[str, Any], words: str) -> None:
     """An event is detected where D_st stands above D_ch, or above the threshold."""
     sequence = moment["sequence"]
     frames = np.arange(1, len(sequence["true"]) + 1)
@@ -65,8 +78,10 @@ def _draw_sequence(axes: Axes, moment: dict[str, Any]) -> None:
     threshold = _numbers(sequence["threshold"])
     axes.plot(frames, threshold, color=CU, linestyle="--", label="threshold (CU)")
     axes.set_yscale("log")
-    axes.set_title(f"step {moment['step']}", color=GREY)
+    title = words if moment["step"] == EARLY else f"{words}, step {moment['step']}"
+    axes.set_title(title, color=GREY)
     axes.set_xlabel("frame")
+    axes.set_ylabel("nats")
     axes.grid(visible=False, axis="x")
 
 
@@ -76,16 +91,20 @@ def _numbers(values: list[float | None]) -> list[float]:
 
 
 def claims(results: Results) -> list[Claim]:
-    words = {"early": "CU decides (figure only)", "late": "CE is the more accurate (figure only)"}
+    paper = {
+        "early": "CU decides",
+        "teaching": "CU decides early",
+        "late": "CE is the more accurate",
+    }
     names = {"f1_expected": "CE", "f1_unexpected": "CU"}
     return [
         Claim(
-            f"Moving Ball, {'step 500' if moment == 'early' else 'at the end'}: F1 of {name} alone",
-            words[moment],
+            f"Moving Ball, {words}: F1 of {name}'s marks",
+            f"{paper[moment]} (figure only)",
             [run.metrics[moment][key] for run in results["both"]],
-            f"32 sequences; CE may decide only in the last stage; {setting(results['both'])}",
+            f"32 sequences; {setting(results['both'])}",
         )
-        for moment in words
+        for moment, words in MOMENTS.items()
         for key, name in names.items()
     ]
 

@@ -49,15 +49,15 @@ def require_matplotlib() -> None:
 
 @contextmanager
 def panels(
-    count: int, width: float = 4.6, height: float = 3.4
+    columns: int, rows: int = 1, width: float = 4.6, height: float = 3.5
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """A row of so many panels, in our style."""
+    """So many panels, row by row, in our style."""
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(width * count, height))
-        yield figure, list(np.atleast_1d(figure.subplots(1, count)))
+        figure = Figure(figsize=(width * columns, height * rows))
+        yield figure, list(np.ravel(figure.subplots(rows, columns)))
 
 
 def write_figure(stem: Path, figure: Figure) -> list[Path]:

@@ -64,7 +64,7 @@ def run_jobs(todo: list[Job], jobs: int, show: Callable[[Tidings], None]) -> End
                 failed[todo[number].title] = words
             for number in [n for n, process in running.items() if not process.is_alive()]:
                 code = running.pop(number).exitcode
-                if code not in (0, STOPPED):
+                if code not in (0, STOPPED) and not stopped():
                     failed.setdefault(todo[number].title, f"its process ended with code {code}")
     for number, words in _listen(news, show):
         failed[todo[number].title] = words
