@@ -1,12 +1,11 @@
 """The paper's figures and tables, one file each, all run by `vpr reproduce`."""
 
 from vpr.errors import VPRError
-from vpr.experiments import adaptation, criteria
+from vpr.experiments import adaptation, criteria, synthetic
 from vpr.experiments.base import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
-    each.EXPERIMENT.name: each.EXPERIMENT
-    for each in (criteria, adaptation)
+    each.EXPERIMENT.name: each.EXPERIMENT for each in (criteria, adaptation, synthetic)
 }
 
 
