@@ -39,11 +39,11 @@ class MinimalConfig:
     gamma: float = option(1.1, "CU's factor γ.")
     window: int = option(100, "τ_w, how many values of D_st CU remembers.")
     hidden: int = option(64, "Units in each of the transition's two hidden layers.")
-    learning_rate: float = option(5e-3, "Of Adam.")
+    learning_rate: float = option(1e-2, "Of Adam.")
     batch_size: int = option(64, "Sequences in a training step.")
     length: int = option(15, "Frames of a training sequence.")
-    steps: int = option(400, "Training steps.")
-    look_every: int = option(20, "Training steps from one point of the curve to the next.")
+    steps: int = option(800, "Training steps.")
+    look_every: int = option(40, "Training steps from one point of the curve to the next.")
 
     @property
     def top(self) -> float:

@@ -27,12 +27,11 @@ FINAL, LOOKS = 0, 1  # evaluation streams: of the last scores, of the curves
 SEQUENCES, LENGTH = {FINAL: 256, LOOKS: 64}, 50
 KINDS = {"f1_expected": "CE", "f1_unexpected": "CU", "f1": "CE or CU"}
 COLOURS = {"f1_expected": CE, "f1_unexpected": CU, "f1": BOTH}
-REST = "2 apart; one standard deviation for all beliefs"
-SETTINGS = {
-    "both": f"every level has one successor; 20 levels, {REST}",
-    "ce": f"every level has one successor; 20 levels, {REST}",
-    "chance": f"jumps by chance, as the paper's; 20 levels, {REST}",
-    "ten": f"every level has one successor; 10 levels, {REST}",
+SAME = "2 apart; one standard deviation for all beliefs"
+SETTING = f"every level has one successor; 20 levels, {SAME}"
+OTHER_SETTINGS = {
+    "chance": f"jumps by chance, as the paper's; 20 levels, {SAME}",
+    "ten": f"every level has one successor; 10 levels, {SAME}",
 }
 OURS = (  # variant, metric, what, the paper's words for it
     ("both-n0.0", "f1_expected", "CE with CU, noise 0: F1 of CE", "optimal"),
@@ -151,7 +150,7 @@ def claims(results: Results) -> list[Claim]:
             f"Synthetic, {what}",
             f"{paper} (figure only)",
             _final(results[variant], metric),
-            SETTINGS[variant.split("-")[0]],
+            OTHER_SETTINGS.get(variant.split("-")[0], SETTING),
             metric == "unexpected_share",
         )
         for variant, metric, what, paper in OURS
