@@ -25,7 +25,7 @@ NOISY = "both-n0.4"  # panel c
 ALONE = "ce-n0.0"
 FINAL, LOOKS = 0, 1  # evaluation streams: of the last scores, of the curves
 SEQUENCES, LENGTH = {FINAL: 256, LOOKS: 64}, 50
-KINDS = {"f1_expected": "CE", "f1_unexpected": "CU", "f1": "CE or CU"}
+KINDS = {"f1": "CE or CU", "f1_expected": "CE", "f1_unexpected": "CU"}  # drawn in this order
 COLOURS = {"f1_expected": CE, "f1_unexpected": CU, "f1": BOTH}
 SAME = "2 apart; one standard deviation for all beliefs"
 SETTING = f"every level has one successor; 20 levels, {SAME}"
@@ -101,12 +101,12 @@ def draw(results: Results) -> Figure:
         _over(learns, alone, "f1_expected", CE, "CE, without CU")
         unit(learns, "F1 of CE")
         _over(share, clean, "unexpected_share", BOTH, "CE and CU")
-        unit(share, "share of events unexpected")
+        unit(share, "share unexpected")
         for name, label in KINDS.items():
             _over(noisy, results.get(NOISY, []), name, COLOURS[name], label)
         unit(noisy, "F1")
         _draw_noise(against, results)
-        _finish(learns, "(a) noise 0", "training step", "lower right")
+        _finish(learns, "(a) noise 0", "training step", "center right")
         _finish(share, "(b) noise 0", "training step", "upper right")
         _finish(noisy, "(c) noise 0.4", "training step", "lower right")
         _finish(against, "(d) at the end", "posterior noise", "lower left")
@@ -161,7 +161,7 @@ def claims(results: Results) -> list[Claim]:
 EXPERIMENT = Experiment(
     name="synthetic",
     title="Synthetic: F1 of CE and CU in a minimal VPR, over training and against posterior noise",
-    cost="seconds a run",
+    cost="about 3 seconds a run",
     variants=variants,
     measure=measure,
     draw=draw,
