@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Corner = Literal["center right", "lower left", "lower right", "upper right"]
 NOISES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 NOISY = "both-n0.4"  # panel c
 ALONE = "ce-n0.0"
@@ -113,7 +114,7 @@ def draw(results: Results) -> Figure:
     return figure
 
 
-def _finish(axes: Axes, title: str, across: str, corner: str) -> None:
+def _finish(axes: Axes, title: str, across: str, corner: Corner) -> None:
     """Titles, and a legend if there is something to tell."""
     axes.set_title(title)
     axes.set_xlabel(across)
