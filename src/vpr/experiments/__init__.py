@@ -8,12 +8,13 @@ from vpr.experiments import (
     entropy,
     mechanism,
     sensitivity,
+    synthetic,
 )
 from vpr.experiments.base import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.EXPERIMENT.name: each.EXPERIMENT
-    for each in (criteria, mechanism, adaptation, decision, entropy, sensitivity)
+    for each in (synthetic, criteria, mechanism, adaptation, decision, entropy, sensitivity)
 }
 
 

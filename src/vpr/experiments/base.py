@@ -66,6 +66,3 @@ class Experiment:
     measure: Callable[[Any, int, Path, Advance], Measured]  # configuration, seed, folder for runs
     draw: Callable[[Results], Figure]
     claims: Callable[[Results], list[Claim]]
-
-    def file(self, variant: str, seed: int) -> str:
-        return f"{variant}-s{seed}.json"

@@ -1,0 +1,179 @@
+"""The minimal VPR against a literal loop, and the experiment that is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from vpr.beliefs import Belief, kl
+from vpr.data import Synthetic, evaluation_rng, training_rng
+from vpr.evaluation import score
+from vpr.events import Subjective
+from vpr.events import Window as Reference
+from vpr.experiments.base import Result, Results
+from vpr.experiments.minimal import Minimal, MinimalConfig, Seen, Values, Window
+from vpr.experiments.store import load
+from vpr.experiments.synthetic import EXPERIMENT, NOISY, claims, draw, measure, variants
+
+SMALL = MinimalConfig(batch_size=3, length=30, window=7, hidden=8, steps=6, look_every=3)
+
+
+def sequences(config: MinimalConfig, seed: int = 0) -> tuple[Values, np.ndarray]:
+    """q (B, T) and where it jumps."""
+    rng = evaluation_rng(seed)
+    batch = config.data.batch(config.batch_size, config.length, rng)
+    return Minimal(config, seed).posterior(batch.frames, rng), batch.changes["value"]
+
+
+def one_by_one(model: Minimal, q: Values) -> Seen:
+    """The definitions, with the beliefs and the rule of the full model, a sequence at a time."""
+    config = model.config
+    rule = Subjective(unexpected=config.unexpected, gamma=config.gamma, window=config.window)
+    rows = [_one(model, rule, torch.from_numpy(row)) for row in q]
+    return Seen(*(np.asarray(values) for values in zip(*rows, strict=True)))
+
+
+def _one(model: Minimal, rule: Subjective, q: torch.Tensor) -> list[list[float]]:
+    window = Reference.filled(1, rule.window, torch.tensor(torch.nan).double())
+    s, std, first = q[:1], torch.ones(1).double(), torch.zeros(1, dtype=torch.long)
+    seen = [[s.item(), False, False, False]]
+    for now in q[1:]:
+        p_ch = Belief(model.transition(s), std)
+        new = Belief(now[None], std)
+        d_st, d_ch = kl(new, Belief(s, std))[None], kl(new, p_ch)[None]
+        said = rule.decide(2, first, d_st, d_ch, window.mean())
+        unexpected = bool(d_st > said.threshold)  # though it may not decide
+        seen.append([s.item(), bool(said.expected), unexpected, bool(said.boundary)])
+        window = window.push(d_st, first)
+        s = now[None] if said.boundary else s
+    return [list(values) for values in zip(*seen, strict=True)]
+
+
+@pytest.mark.parametrize("unexpected", [True, False])
+@pytest.mark.parametrize("noise", [0.0, 0.7])
+def test_batched_is_the_literal_loop(unexpected: bool, noise: float) -> None:
+    config = replace(SMALL, unexpected=unexpected, noise=noise)
+    model, q = Minimal(config, 0), sequences(config)[0].astype(np.float64)
+    model.transition.double()
+    with torch.no_grad():
+        wanted = one_by_one(model, q)
+    seen = model.observe(q, Window(len(q), config.window))
+    for ours, theirs in zip(seen, wanted, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert seen.boundary.any()
+
+
+def test_window_lives_on_from_batch_to_batch() -> None:
+    model, (q, _) = Minimal(SMALL, 0), sequences(SMALL)
+    frames = SMALL.length - 1
+    model.learn(q)
+    before = model.window.values.copy()
+    model.watch(q)
+    assert model.window.pushed == frames
+    np.testing.assert_array_equal(model.window.values, before)
+    model.learn(q)
+    assert model.window.pushed == 2 * frames
+
+
+def test_empty_window_finds_nothing_unexpected() -> None:
+    assert np.isinf(Window(2, 3).mean()).all()
+    assert Window(2, 3, usual=1.5).mean().tolist() == [1.5, 1.5]
+
+
+class Successor(nn.Module):
+    """Knows where each level goes next."""
+
+    def __init__(self, config: MinimalConfig) -> None:
+        super().__init__()
+        self.values, self.apart = config.data.values, config.apart
+
+    def forward(self, s: torch.Tensor) -> torch.Tensor:
+        return (s / self.apart + 2) % self.values * self.apart
+
+
+def test_a_perfect_transition_finds_every_jump_without_noise() -> None:
+    config = replace(SMALL, unexpected=False)
+    model, (q, true) = Minimal(config, 0), sequences(config)
+    model.transition = Successor(config)  # type: ignore[assignment]
+    assert score(model.watch(q).boundary, true).f1 == 1
+
+
+def test_without_updates_nothing_is_learned() -> None:
+    config = replace(SMALL, unexpected=False)
+    model, (q, true) = Minimal(config, 0), sequences(config)
+    model.transition = nn.Identity()  # type: ignore[assignment]  # says that nothing changes
+    seen = model.learn(q)
+    assert true.any()
+    assert not seen.boundary.any()
+    assert seen.unexpected.any()
+
+
+def test_learning_lowers_the_error_of_the_prediction() -> None:
+    config = replace(SMALL, hidden=32, batch_size=16, learning_rate=1e-2)
+    model, rng = Minimal(config, 0), training_rng(0)
+
+    def learn() -> float:
+        batch = config.data.batch(config.batch_size, config.length, rng)
+        seen = model.learn(q := model.posterior(batch.frames, rng))
+        with torch.no_grad():
+            predicted = model.transition(torch.from_numpy(seen.state[seen.boundary])).numpy()
+        return float(((q[seen.boundary] - predicted) ** 2).mean())
+
+    errors = [learn() for _ in range(40)]
+    assert np.mean(errors[-5:]) < 0.5 * np.mean(errors[:5])
+
+
+def test_the_same_seed_is_the_same_run(tmp_path: Path) -> None:
+    def run(seed: int) -> dict[str, object]:
+        config = replace(SMALL, noise=0.4)
+        return measure(config, seed, tmp_path, lambda done, total, note: None).metrics
+
+    assert run(1) == run(1) != run(2)
+
+
+def tiny_results() -> Results:
+    """Every variant at scale tiny, two seeds."""
+    return {
+        name: [Result(name, seed, {}, {}, 0.0, _metrics(config, seed)) for seed in range(2)]
+        for name, config in variants("tiny").items()
+    }
+
+
+def _metrics(config: MinimalConfig, seed: int) -> dict[str, object]:
+    return measure(config, seed, Path(), lambda done, total, note: None).metrics
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return tiny_results()
+
+
+def test_draws_and_claims_what_is_there(results: Results) -> None:
+    pytest.importorskip("matplotlib")
+    some = {name: results[name] for name in (NOISY, "chance-n0.0")}
+    for part in (results, some, {"chance-n0.0": results["chance-n0.0"]}):
+        assert len(draw(part).axes) == 4
+        rows = claims(part)
+        assert rows
+        assert all(len(row.ours) == 2 for row in rows)
+    assert len(claims(some)) < len(claims(results))
+
+
+def test_variants_do_not_take_each_others_files(tmp_path: Path) -> None:
+    folder = tmp_path / EXPERIMENT.name
+    folder.mkdir()
+    names = list(variants("cpu"))
+    for name in names:
+        text = '{"seed": 3, "config": {}, "versions": {}, "seconds": 0, "metrics": {}}'
+        (folder / EXPERIMENT.file(name, 3)).write_text(text)
+    found = load(tmp_path, EXPERIMENT, "cpu")
+    assert {name: len(runs) for name, runs in found.items()} == dict.fromkeys(names, 1)
+
+
+def test_chance_is_the_papers_data() -> None:
+    assert variants("cpu")["chance-n0.0"].data == Synthetic(values=20)
