@@ -74,10 +74,7 @@ def _standing(arguments: argparse.Namespace, chosen: Any) -> dict[str, Any]:
 def _print(standing: dict[str, Any], as_json: bool) -> None:
     if as_json:
         return print_json(standing)
-    rows = [
-        [c["what"], c["paper"], f"{c['mean']:.4f} ± {c['std']:.4f}", len(c["ours"])]
-        for c in standing["claims"]
-    ]
+    rows = [[c["what"], c["paper"], c["shown"], len(c["ours"])] for c in standing["claims"]]
     print_table(standing["title"], ["what", "paper", "ours", "runs"], rows)
     print(f"Files: {standing['folder']}")
 

@@ -13,7 +13,7 @@ from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import require_matplotlib, spread, write_figure
 from vpr.experiments.jobs import Ending, Job, Tidings, run_jobs
 from vpr.experiments.store import load, path_of, results_folder
-from vpr.experiments.table import write_table
+from vpr.experiments.table import shown, write_table
 from vpr.files import write_json
 
 SUMMARY = "summary.json"
@@ -66,10 +66,11 @@ def summary(experiment: Experiment, results: Results) -> dict[str, Any]:
         "experiment": experiment.name,
         "title": experiment.title,
         "seeds": {variant: [run.seed for run in runs] for variant, runs in results.items()},
-        "claims": [_as_dict(claim) for claim in experiment.claims(results)],
+        "claims": [_as_dict(claim) for claim in experiment.claims(results)] if results else [],
     }
 
 
 def _as_dict(claim: Claim) -> dict[str, Any]:
     values = np.asarray(claim.ours)
-    return claim._asdict() | {"mean": float(values.mean()), "std": float(spread(values))}
+    numbers = {"mean": float(values.mean()), "std": float(spread(values))}
+    return claim._asdict() | numbers | {"shown": shown(claim)}

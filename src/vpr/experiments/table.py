@@ -44,11 +44,15 @@ def _section(experiment: Experiment, folder: Path, scale: Scale) -> list[str]:
 
 
 def _row(claim: Claim) -> tuple[str, ...]:
+    ends = f"{_number(min(claim.ours), claim)}, {_number(max(claim.ours), claim)}"
+    return claim.what, claim.paper, shown(claim), ends, str(len(claim.ours)), claim.setting
+
+
+def shown(claim: Claim) -> str:
+    """Mean ± standard deviation."""
     values = np.asarray(claim.ours)
-    mean, std = shown(values.mean(), claim), shown(float(spread(values)), claim)
-    ends = f"{shown(values.min(), claim)}, {shown(values.max(), claim)}"
-    return claim.what, claim.paper, f"{mean} ± {std}", ends, str(len(values)), claim.setting
+    return f"{_number(values.mean(), claim)} ± {_number(float(spread(values)), claim)}"
 
 
-def shown(value: float, claim: Claim) -> str:
+def _number(value: float, claim: Claim) -> str:
     return f"{100 * value:.1f} %" if claim.percent else f"{value:.4f}"
