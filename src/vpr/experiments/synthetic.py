@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Corner = Literal["center right", "lower left", "lower right", "upper right"]
+Corner = Literal["lower left", "lower right", "upper right"]
 NOISES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 NOISY = "both-n0.4"  # panel c
 ALONE = "ce-n0.0"
@@ -96,7 +96,7 @@ def scores(model: Minimal, stream: int) -> dict[str, Any]:
 
 
 def draw(results: Results) -> Figure:
-    with panels(4, width=4.2, height=3.6) as (figure, (learns, share, noisy, against)):
+    with panels(2, rows=2, width=5.6) as (figure, (learns, share, noisy, against)):
         clean, alone = results.get("both-n0.0", []), results.get(ALONE, [])
         _over(learns, clean, "f1_expected", BOTH, "CE, with CU")
         _over(learns, alone, "f1_expected", CE, "CE, without CU")
@@ -107,7 +107,7 @@ def draw(results: Results) -> Figure:
             _over(noisy, results.get(NOISY, []), name, COLOURS[name], label)
         unit(noisy, "F1")
         _draw_noise(against, results)
-        _finish(learns, "(a) noise 0", "training step", "center right")
+        _finish(learns, "(a) noise 0", "training step", "lower right")
         _finish(share, "(b) noise 0", "training step", "upper right")
         _finish(noisy, "(c) noise 0.4", "training step", "lower right")
         _finish(against, "(d) at the end", "posterior noise", "lower left")
