@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vpr.config import RunConfig
 from vpr.data import MovingBall
 from vpr.experiments.base import Result, Results, Scale
-from vpr.experiments.figures import draw_band, draw_bars, panels, unit
+from vpr.experiments.figures import draw_band, draw_scores, panels, unit
 from vpr.experiments.trained import Record
 from vpr.presets import SLOW, preset
 from vpr.schedule import Staged
@@ -99,19 +99,19 @@ def draw_training(
 ) -> Figure:
     """One of the variants' curves over training, and their F1 at the end."""
     with panels(2) as (figure, (over, final)):
-        for name, runs in results.items():
+        for name, runs in reversed(results.items()):  # the first one on top
             curves = [curve(run, curve_name) for run in runs]
             draw_band(over, curves, looks[name].colour, looks[name].label)
         over.set_xlabel("training step")
         over.set_ylabel(axis)
         if curve_name == "f1":
             unit(over, axis)
-        over.legend(loc="best")
+        over.legend(loc="best", reverse=True)
         groups = {
             looks[n].label: [run.metrics["f1"] for run in runs] for n, runs in results.items()
         }
-        draw_bars(final, groups, [looks[name].colour for name in results])
-        unit(final, "F1 at the end, fresh sequences")
+        draw_scores(final, groups, [looks[name].colour for name in results])
+        final.set_ylabel("F1 at the end, each run")
     return figure
 
 

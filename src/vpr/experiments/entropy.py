@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vpr.config import RunConfig
 from vpr.experiments.ball import ball, curve, over_training, setting, steps
 from vpr.experiments.base import Claim, Experiment, Results, Scale
-from vpr.experiments.figures import BOTH, OTHERS, draw_band, draw_bars, panels
+from vpr.experiments.figures import BOTH, OTHERS, draw_band, draw_runs, panels
 from vpr.experiments.trained import Record, trained
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ def draw(results: Results) -> Figure:
         over.set_ylabel("difference, nats")
         over.legend()
         groups = {label: [run.metrics[name] for run in runs] for name, label in LABELS.items()}
-        draw_bars(final, groups, list(COLOURS.values()))
-        final.set_ylabel("difference at the end, nats")
+        draw_runs(final, groups, list(COLOURS.values()))
+        final.set_ylim(bottom=0)
+        final.set_ylabel("at the end, each run, nats")
     return figure
 
 

@@ -89,17 +89,24 @@ def draw_band(
     axes.fill_between(steps, mean - std, mean + std, color=colour, alpha=0.2, linewidth=0)
 
 
-def draw_bars(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequence[str]) -> None:
-    """A bar for each group at the mean of its runs, with every run as a point."""
-    for place, (values, colour) in enumerate(zip(groups.values(), colours, strict=False)):
+def draw_runs(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequence[str]) -> None:
+    """Every run of each group as a point, beside their mean ± one standard deviation."""
+    for place, (values, colour) in enumerate(zip(groups.values(), colours, strict=True)):
         runs = np.asarray(values)
-        axes.bar(
-            place, runs.mean(), yerr=spread(runs), color=colour, alpha=0.55, capsize=5, width=0.6
-        )
-        across = place + np.linspace(-0.12, 0.12, len(runs)) if len(runs) > 1 else [place]
-        axes.plot(across, runs, "o", color=colour, markersize=5)
+        axes.plot(np.full(len(runs), place - 0.12), runs, "o", color=colour, alpha=0.6)
+        mark = {"fmt": "_", "markersize": 22, "capsize": 6, "elinewidth": 2.2}
+        axes.errorbar(place + 0.12, runs.mean(), spread(runs), color=colour, **mark)
     axes.set_xticks(range(len(groups)), list(groups))
+    axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.grid(visible=False, axis="x")
+
+
+def draw_scores(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequence[str]) -> None:
+    """`draw_runs` on an axis that ends at 1 and begins where the worst run can be told from it."""
+    draw_runs(axes, groups, colours)
+    lowest = min(min(values) for values in groups.values())
+    start = max(start for start in (0.0, 0.5, 0.8, 0.9, 0.95, 0.98) if start < lowest or start == 0)
+    axes.set_ylim(start, 1 + 0.03 * (1 - start))
 
 
 def unit(axes: Axes, name: str) -> None:
