@@ -17,7 +17,7 @@ from vpr.events import Subjective
 from vpr.events import Window as Reference
 from vpr.experiments.base import Result, Results
 from vpr.experiments.minimal import Minimal, MinimalConfig, Seen, Values, Window
-from vpr.experiments.store import load
+from vpr.experiments.store import load, path_of
 from vpr.experiments.synthetic import EXPERIMENT, NOISY, claims, draw, measure, variants
 
 SMALL = MinimalConfig(batch_size=3, length=30, window=7, hidden=8, steps=6, look_every=3)
@@ -170,7 +170,7 @@ def test_variants_do_not_take_each_others_files(tmp_path: Path) -> None:
     names = list(variants("cpu"))
     for name in names:
         text = '{"seed": 3, "config": {}, "versions": {}, "seconds": 0, "metrics": {}}'
-        (folder / EXPERIMENT.file(name, 3)).write_text(text)
+        path_of(tmp_path, EXPERIMENT, name, 3).write_text(text)
     found = load(tmp_path, EXPERIMENT, "cpu")
     assert {name: len(runs) for name, runs in found.items()} == dict.fromkeys(names, 1)
 

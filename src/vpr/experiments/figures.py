@@ -94,8 +94,8 @@ def draw_runs(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequen
     for place, (values, colour) in enumerate(zip(groups.values(), colours, strict=True)):
         runs = np.asarray(values)
         axes.plot(np.full(len(runs), place - 0.12), runs, "o", color=colour, alpha=0.6)
-        mark = {"fmt": "_", "markersize": 22, "capsize": 6, "elinewidth": 2.2}
-        axes.errorbar(place + 0.12, runs.mean(), spread(runs), color=colour, **mark)
+        at, mean = place + 0.12, runs.mean()
+        axes.errorbar(at, mean, spread(runs), fmt="_", markersize=22, capsize=6, color=colour)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.grid(visible=False, axis="x")

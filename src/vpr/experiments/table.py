@@ -18,29 +18,28 @@ Made by `vpr reproduce` from the JSON files in this folder; do not edit. Ours is
 standard deviation (n − 1) over all runs that were made under the setting, with the lowest and the
 highest; n is their number. F1 counts boundaries at the exact frame of a change, on fresh sequences.
 """
-COLUMNS = ("what", "paper", "ours", "lowest, highest", "n", "how ours differs")
+COLUMNS = ("experiment", "what", "paper", "ours", "lowest, highest", "n", "how ours differs")
 
 
 def write_table(folder: Path, scale: Scale) -> None:
+    """One table of all claims, then the figures."""
     from vpr.experiments import EXPERIMENTS
 
-    parts = [HEAD, f"Scale `{scale}`: {SCALES[scale]}.\n"]
+    rows, figures = [COLUMNS, ("---",) * len(COLUMNS)], []
     for experiment in EXPERIMENTS.values():
-        parts += _section(experiment, folder, scale)
-    write_text(folder / "README.md", "\n".join(parts))
+        if results := load(folder, experiment, scale):
+            link = f"[{experiment.name}](#{experiment.name})"
+            rows += [(link, *_row(claim)) for claim in experiment.claims(results)]
+            figures.append(_figure(experiment))
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    scale_line = f"Scale `{scale}`: {SCALES[scale]}."
+    write_text(folder / "README.md", "\n".join([HEAD, scale_line, "", table, *figures]))
 
 
-def _section(experiment: Experiment, folder: Path, scale: Scale) -> list[str]:
-    results = load(folder, experiment, scale)
-    if not results:
-        return []
-    rows = [COLUMNS, ("---",) * len(COLUMNS), *map(_row, experiment.claims(results))]
-    return [
-        f"## {experiment.name}\n",
-        f"{experiment.title}: `vpr reproduce {experiment.name}`\n",
-        "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n",
-        f"![{experiment.title}]({experiment.name}/{experiment.name}.png)\n",
-    ]
+def _figure(experiment: Experiment) -> str:
+    name = experiment.name
+    picture = f"![{experiment.title}]({name}/{name}.png)"
+    return f"\n## {name}\n\n{experiment.title}. `vpr reproduce {name}`\n\n{picture}\n"
 
 
 def _row(claim: Claim) -> tuple[str, ...]:
