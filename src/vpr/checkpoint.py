@@ -94,8 +94,9 @@ class RunFolder:
         return Checkpoint(tensors, json.loads(notes["training"]))
 
     def save(self, model: VPR, checkpoint: Checkpoint) -> None:
-        save_checkpoint(self.path / TRAINING, checkpoint)
+        # The checkpoint comes last: once it says that a run is done, the model is the last one.
         write_tensors(self.path / MODEL, model.state_dict(), {})
+        save_checkpoint(self.path / TRAINING, checkpoint)
 
     def _check_free(self) -> None:
         """A run, or nothing but our lock and what a killed process left half written."""

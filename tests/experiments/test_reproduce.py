@@ -6,15 +6,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from vpr.checkpoint import TRAINING, RunFolder
 from vpr.cli import main
 from vpr.experiments import EXPERIMENTS
-from vpr.experiments.base import Result, Results
+from vpr.experiments.base import Result
 from vpr.experiments.reproduce import conclude
-from vpr.experiments.store import load
+from vpr.experiments.store import load, path_of, save
+from vpr.experiments.trained import RECORD
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "vpr", "reproduce", "criteria", "--scale", "tiny"]
@@ -26,25 +30,36 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reproduce")
     words = [*COMMAND, "--seeds", "2", "--jobs", "1"]
     process = subprocess.Popen(words, cwd=folder, stderr=subprocess.PIPE)
-    _wait_for_the_first_result(folder, process)
+    _wait_until_the_second_run_trains(folder, process)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 130
     before = _results(folder)
-    assert 1 <= len(before) < 6
-    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    assert len(before) == 1
+    stopped = _in_the_middle(folder)
+    assert len(stopped) == 1
+    assert 4 <= RunFolder(stopped[0]).load().notes["step"] < 43  # where it would have ended
+    resumed = subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    assert b"5 runs to go" in resumed.stderr
     after = _results(folder)
     assert len(after) == 6
     assert {path: after[path] for path in before} == before  # finished runs are kept
+    assert not _in_the_middle(folder)
     return folder
 
 
-def _wait_for_the_first_result(folder: Path, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(600):
-        if _results(folder):
+def _wait_until_the_second_run_trains(folder: Path, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(1200):
+        if _results(folder) and _in_the_middle(folder):
             return
         assert process.poll() is None, process.stderr.read() if process.stderr else ""
-        time.sleep(0.1)
-    raise AssertionError("no result in a minute")
+        time.sleep(0.05)
+    raise AssertionError("no second run in a minute")
+
+
+def _in_the_middle(folder: Path) -> list[Path]:
+    """Run folders with a checkpoint that are not finished."""
+    runs = [path.parent for path in folder.glob(f"runs/reproduce/*/{TRAINING}")]
+    return [run for run in runs if not (run / RECORD).exists()]
 
 
 def _results(folder: Path) -> dict[Path, bytes]:
@@ -108,6 +123,7 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
         (["nonsense"], "no experiment 'nonsense': choose one of"),
         (["criteria", "--seeds", "0"], "seeds and jobs must be 1 or more"),
         (["criteria", "--jobs", "-1"], "seeds and jobs must be 1 or more"),
+        (["--list", "--seeds", "-1"], "seeds and jobs must be 1 or more"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -144,14 +160,50 @@ def test_what_is_in_the_repository_was_made_by_the_command(name: str) -> None:
         assert re.search(row, table, re.MULTILINE), claim.what
 
 
-def test_a_figure_is_drawn_of_whatever_is_there(tmp_path: Path) -> None:
-    """One run of one variant is enough for each experiment's figure and table."""
-    for name, experiment in EXPERIMENTS.items():
-        results = load(ROOT / "results", experiment, "cpu")
-        for variant, runs in results.items():
-            some: Results = {variant: runs[:1]}
-            assert experiment.draw(some).axes, name
-            assert all(claim.ours for claim in experiment.claims(some)), name
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_measures_draws_and_tells(name: str, tmp_path: Path) -> None:
+    """Two variants, or the only one, are enough for a figure, a summary and lines of the table."""
+    experiment, folder = EXPERIMENTS[name], tmp_path / "results"
+    for variant, config in list(experiment.variants("tiny").items())[:2]:
+        measured = experiment.measure(config, 0, tmp_path / "runs", lambda *told: None)
+        save(path_of(folder, experiment, variant, 0), config, 0, measured)
+        conclude(experiment, folder, "tiny")  # also of what is there so far
+    assert (folder / name / f"{name}.png").exists()
+    summary = json.loads((folder / name / "summary.json").read_text(), parse_constant=pytest.fail)
+    assert summary["claims"]
+    assert all(claim["what"] in (folder / "README.md").read_text() for claim in summary["claims"])
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (lambda content: content["config"]["model"].update(gamma=2.0), "under another setting"),
+        (lambda content: content.pop("metrics"), "is not the result of a run"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused_before_anything_runs(
+    change: Callable[[dict[str, Any]], object],
+    wanted: str,
+    done: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    content = json.loads((done / "results/tiny/criteria/both-s1.json").read_text())
+    change(content)
+    path = tmp_path / "results/tiny/criteria/both-s1.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(content))
+    words = [
+        "--scale",
+        "tiny",
+        "--out",
+        str(tmp_path / "results"),
+        "--runs",
+        str(tmp_path / "runs"),
+    ]
+    assert main(["reproduce", "criteria", *words]) == 2
+    assert wanted in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
 
 
 def test_results_read_back(done: Path) -> None:

@@ -43,9 +43,30 @@ def test_stopped_and_resumed_it_tells_the_same(tmp_path: Path) -> None:
         measure(config, 0, tmp_path / "parts", stop)
     parts = measure(config, 0, tmp_path / "parts", _ignore)
     assert parts.metrics == whole.metrics
-    name = folder_name(config)
+    name = folder_name(config, every=3)
     assert _looks(tmp_path / "whole" / name) == _looks(tmp_path / "parts" / name)
     assert parts.seconds > 0
+
+
+def test_looking_changes_nothing(tmp_path: Path) -> None:
+    config = ball("tiny")
+    trained(scores, every=7)(config, 0, tmp_path, _ignore)
+    train(config, tmp_path / "alone")
+    looked = RunFolder(tmp_path / folder_name(config, every=7)).load().tensors
+    alone = RunFolder(tmp_path / "alone").load().tensors
+    assert all(torch.equal(looked[key], alone[key]) for key in alone)
+
+
+def test_looks_are_under_the_rule_of_their_step(tmp_path: Path) -> None:
+    """Until CE may decide, what is detected is what CU marks; so to the end without CE."""
+    config = ball("tiny")
+    for each in (config, _without_ce(config)):
+        trained(scores, every=7)(each, 0, tmp_path, _ignore)
+        looks = _looks(tmp_path / folder_name(each, every=7))
+        silent = 1  # step 7: settled at 3, two stages of 2 steps; at step 8 CE may decide
+        for look in looks if each is not config else looks[:silent]:
+            level = look["levels"]["2"]
+            assert level["f1"] == level["f1_unexpected"]
 
 
 def test_a_finished_run_is_only_read(tmp_path: Path) -> None:
@@ -69,16 +90,16 @@ def test_a_run_that_was_told_to_stop_says_so(
 
 
 def test_a_run_without_ce_branches_off_the_run_with_it_bit_for_bit(tmp_path: Path) -> None:
-    measure, both = trained(scores, every=3), ball("tiny")
+    measure, both = trained(scores, every=7), ball("tiny")
     cu = _without_ce(both)
     plain = measure(cu, 0, tmp_path / "plain", _ignore)
     measure(both, 0, tmp_path / "branched", _ignore)
-    assert (tmp_path / "branched" / folder_name(both) / BRANCH).exists()
+    assert (tmp_path / "branched" / folder_name(both, 7) / BRANCH).exists()
     steps: list[int] = []
     branched = measure(cu, 0, tmp_path / "branched", lambda done, total, note: steps.append(done))
     assert steps[0] > 1  # it did not start at the beginning
     assert branched.metrics == plain.metrics
-    folders = [tmp_path / name / folder_name(cu) for name in ("plain", "branched")]
+    folders = [tmp_path / name / folder_name(cu, 7) for name in ("plain", "branched")]
     one, two = (RunFolder(folder).load().tensors for folder in folders)
     assert all(torch.equal(one[key], two[key]) for key in one)
     assert folders[0].joinpath("metrics.jsonl").read_text() == (

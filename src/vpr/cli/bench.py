@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _train(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.bench import bench_train
-    from vpr.cli.threads import use_threads
+    from vpr.threads import use_threads
 
     use_threads(arguments.threads)
     return bench_train(config, arguments.repeats, progress_bar)
@@ -73,7 +73,7 @@ def _train(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _stream(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.bench import bench_stream
-    from vpr.cli.threads import use_threads
+    from vpr.threads import use_threads
 
     if arguments.frames < 1:
         raise VPRError(f"frames must be 1 or more, got {arguments.frames}")
@@ -83,7 +83,7 @@ def _stream(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.bench import bench_data
-    from vpr.cli.threads import use_threads
+    from vpr.threads import use_threads
 
     use_threads(arguments.threads)
     return bench_data(config, arguments.repeats, progress_bar)

@@ -22,8 +22,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from vpr.checkpoint import data_for, load_model
-    from vpr.cli.threads import use_threads
     from vpr.evaluation import evaluate
+    from vpr.threads import use_threads
 
     use_threads(arguments.threads)
     model = load_model(arguments.model)

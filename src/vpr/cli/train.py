@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vpr.cli.flags import add_config_flags, apply_flags
 from vpr.cli.main import Command
-from vpr.cli.show import print_json, progress_bar, tell
+from vpr.cli.show import print_json, progress_bars, tell
 from vpr.config import RunConfig
 from vpr.presets import PRESETS, preset
 
@@ -34,7 +34,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 class Watch:
     """Turns training's numbers into the note beside the bar."""
 
-    def __init__(self, title: str, advance: Callable[[int, str], None]) -> None:
+    def __init__(self, title: str, advance: Callable[[int, int, int, str], None]) -> None:
         self.title, self.advance = title, advance
         self.start, self.first = perf_counter(), 0
 
@@ -48,18 +48,18 @@ class Watch:
         kls = " ".join(f"{value:.1f}" for value in now.kl)
         rates = " ".join(f"{value:.2f}" for value in now.update_rate)
         note = f"loss {now.loss:.1f} kl {kls} updates {rates} {rate:.1f}/s"
-        self.advance(now.step, note)
+        self.advance(0, now.step, now.steps, note)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.cli.threads import use_threads
+    from vpr.threads import use_threads
     from vpr.training import train
 
     config = apply_flags(preset(arguments.preset), vars(arguments))
     name = f"{config.preset.replace('/', '-')}-s{config.seed}"
     out: Path = arguments.out or Path("runs") / name
     use_threads(arguments.threads)
-    with progress_bar(config.training.steps) as advance:
+    with progress_bars([""]) as advance:
         watch = Watch(f"Training {config.preset} in {out}", advance)
         outcome = train(
             config, out, watch=watch, until=arguments.until, accelerator=arguments.accelerator

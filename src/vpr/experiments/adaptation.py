@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import Look, ball, draw_training, over_training, scores, setting
+from vpr.experiments.ball import Appearance, ball, draw_training, over_training, scores, setting
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, OTHERS
 from vpr.experiments.look import LENGTH
 from vpr.experiments.trained import Record, trained
 
-LOOKS = {"fast": Look("fast ball", BOTH), "slow": Look("slow ball", OTHERS[1])}
+APPEARANCES = {"fast": Appearance("fast ball", BOTH), "slow": Appearance("slow ball", OTHERS[1])}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
@@ -35,7 +35,7 @@ def interval(rate: float) -> float:
 def claims(results: Results) -> list[Claim]:
     rows = [
         Claim(
-            f"Moving Ball, {LOOKS[name].label}: level-2 F1",
+            f"Moving Ball, {APPEARANCES[name].label}: level-2 F1",
             "high, the same for both (figure only)",
             [run.metrics["f1"] for run in runs],
             setting(runs),
@@ -56,7 +56,7 @@ def fewer_updates(results: Results) -> list[float]:
     """1 − rate(slow) / rate(fast), for each seed that has both."""
     by_seed = {
         name: {run.seed: run.metrics["update_rate"] for run in results.get(name, [])}
-        for name in LOOKS
+        for name in APPEARANCES
     }
     seeds = sorted(by_seed["fast"].keys() & by_seed["slow"].keys())
     pairs = ((by_seed["fast"][seed], by_seed["slow"][seed]) for seed in seeds)
@@ -71,7 +71,7 @@ EXPERIMENT = Experiment(
     measure=trained(pick),
     draw=partial(
         draw_training,
-        looks=LOOKS,
+        appearances=APPEARANCES,
         curve_name="interval",
         axis="frames between level-2 updates",
     ),

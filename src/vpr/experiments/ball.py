@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 LEVEL = "2"  # which holds the colour
 F1 = "F1 of level 2, colour changes"
 SETTINGS = {
-    "cpu": "smaller image network, staged schedule, root mean in CU, fewer steps",
+    "cpu": (
+        "smaller image network, staged schedule with random updates at first, root mean in CU, "
+        "loss weights (β 1 and 4, reconstruction 1/16), learning rate, about 2,000 steps"
+    ),
     "paper": "the paper's numbers",
     "tiny": "a run of seconds, which measures nothing",
 }
@@ -42,7 +45,7 @@ def _tiny(slow: bool) -> RunConfig:
         model=replace(config.model, frame=data.frame, width=12, state_size=3, channels=4),
         data=data,
         training=replace(
-            config.training, steps=12, batch_size=3, length=5, decay_steps=8, checkpoint_every=4
+            config.training, steps=60, batch_size=3, length=5, decay_steps=40, checkpoint_every=4
         ),
         schedule=Staged(
             settle_window=1,
@@ -87,7 +90,7 @@ def over_training(record: Record, name: str) -> list[float]:
     return [look["levels"][LEVEL][name] for look in record["looks"]]
 
 
-class Look(NamedTuple):
+class Appearance(NamedTuple):
     """How a variant appears in figures and tables."""
 
     label: str
@@ -95,22 +98,22 @@ class Look(NamedTuple):
 
 
 def draw_training(
-    results: Results, looks: dict[str, Look], curve_name: str = "f1", axis: str = F1
+    results: Results, appearances: dict[str, Appearance], curve_name: str = "f1", axis: str = F1
 ) -> Figure:
     """One of the variants' curves over training, and their F1 at the end."""
     with panels(2) as (figure, (over, final)):
         for name, runs in reversed(results.items()):  # the first one on top
             curves = [curve(run, curve_name) for run in runs]
-            draw_band(over, curves, looks[name].colour, looks[name].label)
+            draw_band(over, curves, appearances[name].colour, appearances[name].label)
         over.set_xlabel("training step")
         over.set_ylabel(axis)
         if curve_name == "f1":
             unit(over, axis)
         over.legend(loc="best", reverse=True)
         groups = {
-            looks[n].label: [run.metrics["f1"] for run in runs] for n, runs in results.items()
+            appearances[n].label: [run.metrics["f1"] for run in runs] for n, runs in results.items()
         }
-        draw_scores(final, groups, [looks[name].colour for name in results])
+        draw_scores(final, groups, [appearances[name].colour for name in results])
         final.set_ylabel("F1 at the end, each run")
     return figure
 

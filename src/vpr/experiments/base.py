@@ -20,7 +20,7 @@ SCALES: dict[Scale, str] = {
 Advance = Callable[[int, int, str], None]  # done, of how much, a note
 
 
-class Stopped(Exception):  # noqa: N818, it is no error
+class Stopped(BaseException):
     """Somebody asked to stop; what is done is kept, and the same command goes on."""
 
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import Look, ball, draw_training, scores, setting
+from vpr.experiments.ball import Appearance, ball, draw_training, scores, setting
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, CE, CU
 from vpr.experiments.trained import trained
 
-LOOKS = {
-    "both": Look("CE and CU", BOTH),
-    "ce": Look("CE only", CE),
-    "cu": Look("CU only", CU),
+APPEARANCES = {
+    "both": Appearance("CE and CU", BOTH),
+    "ce": Appearance("CE only", CE),
+    "cu": Appearance("CU only", CU),
 }
 PAPER = {
     "both": "0.97 ± 0.03",
@@ -35,7 +35,7 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 def claims(results: Results) -> list[Claim]:
     return [
         Claim(
-            f"Moving Ball, level-2 F1, {LOOKS[name].label}",
+            f"Moving Ball, level-2 F1, {APPEARANCES[name].label}",
             PAPER[name],
             [run.metrics["f1"] for run in runs],
             setting(runs),
@@ -50,6 +50,6 @@ EXPERIMENT = Experiment(
     cost="about a quarter of an hour a run",
     variants=variants,
     measure=trained(scores),
-    draw=partial(draw_training, looks=LOOKS),
+    draw=partial(draw_training, appearances=APPEARANCES),
     claims=claims,
 )

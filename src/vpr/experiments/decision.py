@@ -33,7 +33,7 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 def pick(record: Record) -> dict[str, Any]:
     """Three looks at one sequence, and each criterion's own F1 over training."""
     looks = record["looks"]
-    settled = record["settled"] or 0
+    settled = record["settled"] or looks[-1]["step"]
     moments = {
         "early": _nearest(looks, EARLY),
         "teaching": _nearest(looks, settled + TEACHING),

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
 from vpr.errors import VPRError
-from vpr.experiments.base import Stopped
+from vpr.experiments.base import Advance, Stopped
 
 STOPPED = 130  # exit code of a run that was asked to stop
 
@@ -54,21 +54,47 @@ def run_jobs(todo: list[Job], jobs: int, show: Callable[[Tidings], None]) -> End
     news: Any = context.Queue()
     waiting, running = list(enumerate(todo)), dict[int, SpawnProcess]()
     failed: dict[str, str] = {}
-    with _stop_signal(running) as stopped:
-        while running or (waiting and not stopped()):
-            while waiting and len(running) < jobs and not stopped():
+    with _asked_to_stop() as asked:
+        heard = 0
+        while running or (waiting and not asked):
+            while waiting and len(running) < jobs and not asked:
                 number, job = waiting.pop(0)
-                running[number] = context.Process(target=_work, args=(number, job, news))
-                running[number].start()
+                process = context.Process(target=_work, args=(number, job, news))
+                _start(process)
+                running[number] = process
             for number, words in _listen(news, show):
                 failed[todo[number].title] = words
+            if len(asked) > heard:
+                _stop_all(running, at_once=heard > 0)
+                heard = len(asked)
             for number in [n for n, process in running.items() if not process.is_alive()]:
                 code = running.pop(number).exitcode
-                if code not in (0, STOPPED) and not stopped():
+                if code not in (0, STOPPED) and not asked:
                     failed.setdefault(todo[number].title, f"its process ended with code {code}")
+        stopped = bool(asked)
     for number, words in _listen(news, show):
         failed[todo[number].title] = words
-    return Ending(failed, stopped())
+    return Ending(failed, stopped)
+
+
+def _start(process: SpawnProcess) -> None:
+    """A terminal's Ctrl-C goes to every process; a run leaves it to its parent, who asks once."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return process.start()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a child takes this over
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stop_all(running: dict[int, SpawnProcess], at_once: bool) -> None:
+    """Ask every run to save and stop; when asked again, stop it as it is."""
+    for process in running.values():
+        if at_once:
+            process.kill()
+        else:
+            process.terminate()
 
 
 def _listen(news: Any, show: Callable[[Tidings], None]) -> Iterator[tuple[int, str]]:
@@ -88,22 +114,16 @@ def _listen(news: Any, show: Callable[[Tidings], None]) -> Iterator[tuple[int, s
 
 def _work(number: int, job: Job, news: Any) -> None:
     """In the run's own process."""
-    from vpr.cli.threads import use_threads
-    from vpr.experiments import EXPERIMENTS
-    from vpr.experiments.store import save
-
-    if hasattr(os, "setpgrp"):
-        os.setpgrp()  # a terminal's Ctrl-C goes to the parent alone, which asks us once
-    signal.signal(signal.SIGTERM, _stop)  # until training listens for itself
-    use_threads(1)
 
     def advance(done: int, total: int, note: str) -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None and not parent.is_alive():
+            os.kill(os.getpid(), signal.SIGTERM)  # nobody waits for us: save and stop
         news.put(Tidings(number, done, total, note))
 
     try:
-        measure = EXPERIMENTS[job.experiment].measure
-        measured = measure(job.config, job.seed, job.runs, advance)
-        save(job.path, job.config, job.seed, measured)
+        signal.signal(signal.SIGTERM, _stop)  # until training listens for itself
+        _measure(job, advance)
     except Stopped:
         raise SystemExit(STOPPED) from None
     except VPRError as error:
@@ -111,26 +131,29 @@ def _work(number: int, job: Job, news: Any) -> None:
         raise SystemExit(1) from None
 
 
+def _measure(job: Job, advance: Advance) -> None:
+    from vpr.experiments import EXPERIMENTS
+    from vpr.experiments.store import save
+    from vpr.threads import use_threads
+
+    use_threads(1)
+    measured = EXPERIMENTS[job.experiment].measure(job.config, job.seed, job.runs, advance)
+    save(job.path, job.config, job.seed, measured)
+
+
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     raise Stopped
 
 
 @contextmanager
-def _stop_signal(running: dict[int, SpawnProcess]) -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C or SIGTERM asks every run to save and stop; a second one stops at once."""
+def _asked_to_stop() -> Iterator[list[int]]:
+    """The signals that came in the meantime: Ctrl-C, SIGTERM, and a terminal that was closed."""
     asked: list[int] = []
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        if asked:
-            for process in running.values():
-                process.kill()
-        asked.append(number)
-        for process in running.values():
-            process.terminate()
-
-    before = {n: signal.signal(n, ask) for n in (signal.SIGINT, signal.SIGTERM)}
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in names]
+    before = {n: signal.signal(n, lambda number, frame: asked.append(number)) for n in numbers}
     try:
-        yield lambda: bool(asked)
+        yield asked
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)

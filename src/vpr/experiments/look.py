@@ -1,6 +1,6 @@
 """What experiments write down while a model trains: how well it detects, and what decides.
 
-Always on the same evaluation sequences, which no training run has seen and no choice depends on.
+Always on the same evaluation sequences, which no run trains on and nothing in a run depends on.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def _level(seen: Seen, n: int, batch: Batch) -> dict[str, Any]:
         "update_rate": float(found.float().mean()),
         "expected_share": float((found & expected[:, 1:]).sum()) / count,
         "unexpected_share": float((found & unexpected[:, 1:]).sum()) / count,
-        "entropy_gap": float(seen.entropy_gap.nanmean()),
-        "cross_entropy_gap": float(seen.cross_entropy_gap.nanmean()),
+        "entropy_gap": _short(seen.entropy_gap.nanmean()[None])[0],
+        "cross_entropy_gap": _short(seen.cross_entropy_gap.nanmean()[None])[0],
         "sequence": _sequence(e, true[0]),
     }
 

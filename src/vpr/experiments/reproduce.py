@@ -32,6 +32,8 @@ class Request(NamedTuple):
 
 def missing(request: Request) -> list[Job]:
     """What is still to be run: every variant at a seed, before the next seed."""
+    if request.seeds < 1 or request.jobs < 1:
+        raise VPRError(f"seeds and jobs must be 1 or more, got {request.seeds}, {request.jobs}")
     experiment, folder = request.experiment, results_folder(request.out, request.scale)
     todo = []
     for seed in range(request.seeds):
@@ -44,16 +46,16 @@ def missing(request: Request) -> list[Job]:
 
 def reproduce(request: Request, show: Callable[[Tidings], None]) -> Ending:
     """Run what is missing; bring figure, summary and table up to date with what there is."""
-    if request.seeds < 1 or request.jobs < 1:
-        raise VPRError(f"seeds and jobs must be 1 or more, got {request.seeds}, {request.jobs}")
-    require_matplotlib()
+    folder = results_folder(request.out, request.scale)
+    conclude(request.experiment, folder, request.scale)  # what cannot work fails before hours do
     ending = run_jobs(missing(request), request.jobs, show)
-    conclude(request.experiment, results_folder(request.out, request.scale), request.scale)
+    conclude(request.experiment, folder, request.scale)
     return ending
 
 
 def conclude(experiment: Experiment, folder: Path, scale: Scale) -> None:
     """Figure, summary and table, from the files that are there."""
+    require_matplotlib()
     results = load(folder, experiment, scale)
     if results:
         write_figure(folder / experiment.name / experiment.name, experiment.draw(results))

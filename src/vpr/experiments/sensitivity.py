@@ -10,7 +10,7 @@ import numpy as np
 
 from vpr.config import RunConfig
 from vpr.data import MovingBall
-from vpr.experiments.ball import ball, scores
+from vpr.experiments.ball import ball, scores, setting
 from vpr.experiments.base import Claim, Experiment, Result, Results, Scale
 from vpr.experiments.figures import BOTH, panels, spread, unit
 from vpr.experiments.trained import trained
@@ -92,16 +92,20 @@ def claims(results: Results) -> list[Claim]:
     runs = [run for each in results.values() for run in each]
     rows = []
     for values, value_of, name, paper in (
-        (WINDOWS, window_of, "τ_w", "no significant effect (figure only)"),
-        (WEIGHTS, gamma_of, "γ", "worse at 1.2 (figure only)"),
+        (WINDOWS, window_of, "all γ, τ_w", "no significant effect (figure only)"),
+        (WEIGHTS, gamma_of, "all τ_w, γ", "worse at 1.2 (figure only)"),
     ):
         for value in values:
             f1 = [run.metrics["f1"] for run in runs if value_of(run) == value]
             if f1:
                 rows.append(
-                    Claim(f"Small Moving Ball, level-2 F1, {name} = {value}", paper, f1, SETTING)
+                    Claim(f"Moving Ball, level-2 F1, {name} = {value}", paper, f1, _setting(runs))
                 )
     return rows
+
+
+def _setting(runs: list[Result]) -> str:
+    return SETTING if runs[0].config["preset"].startswith("cpu/") else setting(runs)
 
 
 EXPERIMENT = Experiment(

@@ -11,9 +11,10 @@ import numpy as np
 import torch
 
 import vpr
+from vpr.errors import VPRError
 from vpr.experiments.base import Experiment, Measured, Result, Results, Scale
 from vpr.files import read_json, write_json
-from vpr.serial import to_dict
+from vpr.serial import from_dict, to_dict
 
 
 def results_folder(out: Path, scale: Scale) -> Path:
@@ -26,10 +27,9 @@ def path_of(folder: Path, experiment: Experiment, variant: str, seed: int) -> Pa
 
 
 def save(path: Path, config: Any, seed: int, measured: Measured) -> None:
-    config = replace(config, seed=seed) if hasattr(config, "seed") else config
     content = {
         "seed": seed,
-        "config": to_dict(config),
+        "config": to_dict(seeded(config, seed)),
         "versions": versions(),
         "seconds": round(measured.seconds, 1),
         "metrics": measured.metrics,
@@ -40,16 +40,28 @@ def save(path: Path, config: Any, seed: int, measured: Measured) -> None:
 def load(folder: Path, experiment: Experiment, scale: Scale) -> Results:
     """Every finished run of the experiment's variants, whatever its seed: never a choice."""
     found: Results = {}
-    for variant in experiment.variants(scale):
+    for variant, config in experiment.variants(scale).items():
         paths = (folder / experiment.name).glob(f"{variant}-s*.json")
-        runs = [_read(path, variant) for path in paths if path.stem.split("-s")[-1].isdigit()]
-        if runs:
+        mine = [path for path in paths if path.stem.removeprefix(f"{variant}-s").isdigit()]
+        if runs := [read(path, variant, config) for path in mine]:
             found[variant] = sorted(runs, key=lambda run: run.seed)
     return found
 
 
-def _read(path: Path, variant: str) -> Result:
-    return Result(variant=variant, **read_json(path))
+def read(path: Path, variant: str, config: Any) -> Result:
+    """A run's file, which must be of this configuration."""
+    content = read_json(path)
+    if not isinstance(content, dict) or content.keys() != set(Result._fields) - {"variant"}:
+        raise VPRError(f"{path} is not the result of a run: delete it, and it is run again")
+    result = Result(variant=variant, **content)
+    if from_dict(type(config), result.config, str(path)) != seeded(config, result.seed):
+        raise VPRError(f"{path} was made under another setting: delete it, and it is run again")
+    return result
+
+
+def seeded(config: Any, seed: int) -> Any:
+    """Training runs carry their seed in the configuration."""
+    return replace(config, seed=seed) if hasattr(config, "seed") else config
 
 
 def versions() -> dict[str, str]:

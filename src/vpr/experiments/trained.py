@@ -20,6 +20,7 @@ from vpr.config import RunConfig
 from vpr.evaluation import evaluate
 from vpr.experiments.base import Advance, Measured, Stopped
 from vpr.experiments.look import look_at
+from vpr.experiments.store import seeded
 from vpr.files import read_json, write_atomically, write_json
 from vpr.metrics import StepLog
 from vpr.serial import to_dict
@@ -27,11 +28,12 @@ from vpr.training import Progress, Session, rule_in_force, train
 
 RECORD, LOOKS = "record.json", "looks.jsonl"
 BRANCH = "before-ce.safetensors"  # the checkpoint from which on CE makes a difference
+EVERY = 50  # steps from one look to the next
 Record = dict[str, Any]  # "evaluation", "looks", "settled", "seconds"
 
 
 def trained(
-    pick: Callable[[Record], dict[str, Any]], every: int = 50
+    pick: Callable[[Record], dict[str, Any]], every: int = EVERY
 ) -> Callable[[RunConfig, int, Path, Advance], Measured]:
     """`measure` of an experiment whose runs are trainings: `pick` takes its metrics of a record.
 
@@ -39,24 +41,25 @@ def trained(
     """
 
     def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
-        config = replace(config, seed=seed)
-        record = _record(config, runs / folder_name(config), advance, every)
+        config = seeded(config, seed)
+        record = _record(config, runs / folder_name(config, every), advance, every)
         return Measured(pick(record), record["seconds"])
 
     return measure
 
 
-def folder_name(config: RunConfig) -> str:
+def folder_name(config: RunConfig, every: int = EVERY) -> str:
     """Tells settings apart that differ in anything at all."""
     digest = hashlib.sha256(json.dumps(to_dict(config), sort_keys=True).encode()).hexdigest()
-    return f"{config.preset.replace('/', '-')}-{digest[:8]}-s{config.seed}"
+    looked = "" if every == EVERY else f"-every{every}"
+    return f"{config.preset.replace('/', '-')}-{digest[:8]}{looked}-s{config.seed}"
 
 
 def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Record:
     if (folder / RECORD).exists():
         return read_json(folder / RECORD)  # type: ignore[no-any-return]
     if not folder.exists():
-        _branch_off(config, folder)
+        _branch_off(config, folder, every)
     looking = Looking(folder, every)
     outcome = train(config, folder, watch=_watch(advance), look=looking)
     looking.close()
@@ -73,10 +76,10 @@ def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Re
     return record
 
 
-def _branch_off(config: RunConfig, folder: Path) -> None:
+def _branch_off(config: RunConfig, folder: Path, every: int) -> None:
     """Until CE may decide, a run without CE is the run with it: go on from there if it is here."""
     twin = replace(config, model=replace(config.model, expected=True))
-    origin = folder.with_name(folder_name(twin))
+    origin = folder.with_name(folder_name(twin, every))
     if not config.model.unexpected or not (origin / BRANCH).exists():
         return
     RunFolder(folder).claim(config)
@@ -99,11 +102,11 @@ class Looking:
             self.log = StepLog(self.path, session.step - 1)
             self.start -= self._seconds_before()
         if session.step % self.every == 0 or session.step == session.last():
-            rule = rule_in_force(session.rule, session.weights())
+            rule = rule_in_force(session.rule, session.weights(back=1))
             levels = look_at(session.model, rule, session.config.data)
             seconds = perf_counter() - self.start
             self.log.push({"step": session.step, "seconds": seconds, "levels": levels})
-        if session.weights().expected and not session.weights(back=1).expected:
+        if _may_be_branched_off(session):
             save_checkpoint(self.folder / BRANCH, session.checkpoint())
 
     def _seconds_before(self) -> float:
@@ -114,6 +117,13 @@ class Looking:
     def close(self) -> None:
         if self.log is not None:
             self.log.close()
+
+
+def _may_be_branched_off(session: Session) -> bool:
+    """The next step is the first at which it matters that the rule has CE beside CU."""
+    model = session.config.model
+    begins = session.weights().expected and not session.weights(back=1).expected
+    return begins and model.expected and model.unexpected
 
 
 def _watch(advance: Advance) -> Callable[[Progress], None]:

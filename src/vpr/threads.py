@@ -1,4 +1,4 @@
-"""How a command uses the processor and the memory."""
+"""How a process uses the processor and the memory."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def use_threads(count: int) -> None:
 def _keep_freed_memory() -> None:
     """A step frees and takes large tensors again and again. By itself the C library hands each back
     to the system and gets new pages for the next, all of which have to be zeroed: up to a third
-    of the image network's time. Other C libraries do as they like."""
+    of the image network's time. Other C libraries, and old ones that refuse so large a threshold,
+    do as they like: the other two alone would make it worse."""
     with contextlib.suppress(AttributeError, OSError, TypeError):
-        library = ctypes.CDLL(None)
-        library.mallopt(M_MMAP_THRESHOLD, 2**30)
-        library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
-        library.mallopt(M_TOP_PAD, 2**28)
+        mallopt = ctypes.CDLL(None).mallopt
+        if mallopt(M_MMAP_THRESHOLD, 2**30):
+            mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+            mallopt(M_TOP_PAD, 2**28)
