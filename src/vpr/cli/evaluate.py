@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vpr.cli.main import Command
-from vpr.cli.show import print_json, print_table, progress_bar
+from vpr.cli.show import prepare, print_json, print_table, progress_bar
 from vpr.data import DATASETS
 
 
@@ -27,10 +27,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     use_threads(arguments.threads)
     model = load_model(arguments.model)
+    data = data_for(arguments.model, arguments.data)
+    prepare(data)
     with progress_bar(arguments.sequences) as advance:
         result = evaluate(
             model,
-            data_for(arguments.model, arguments.data),
+            data,
             sequences=arguments.sequences,
             length=arguments.length,
             seed=arguments.seed,

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from vpr.data.base import Dataset, Prepared
+
 # Progress and messages go to standard error, so that standard output is only the result.
 messages = Console(stderr=True)
 
@@ -32,6 +34,13 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
         table.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row))
     print(title)
     Console().print(table)
+
+
+def prepare(data: Dataset) -> None:
+    """What a dataset has to do before its first sequences, with a bar if there is anything."""
+    if isinstance(data, Prepared):
+        with progress_bars(["Rendering, once:"]) as advance:
+            data.prepare(lambda done, total: advance(0, done, total, "rooms"))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vpr.cli.flags import add_config_flags, apply_flags
 from vpr.cli.main import Command
-from vpr.cli.show import print_json, progress_bars, tell
+from vpr.cli.show import prepare, print_json, progress_bars, tell
 from vpr.config import RunConfig
 from vpr.presets import PRESETS, preset
 
@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     name = f"{config.preset.replace('/', '-')}-s{config.seed}"
     out: Path = arguments.out or Path("runs") / name
     use_threads(arguments.threads)
+    prepare(config.data)
     with progress_bars([""]) as advance:
         watch = Watch(f"Training {config.preset} in {out}", advance)
         outcome = train(

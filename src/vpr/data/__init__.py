@@ -1,14 +1,17 @@
 """Datasets with the ground truth of every factor and its change points."""
 
 from vpr.data.base import Batch, Dataset, evaluation_rng, training_rng
+from vpr.data.loader import Sequences
 from vpr.data.moving_ball import MovingBall
 from vpr.data.synthetic import Synthetic
+from vpr.data.three_d_shapes import ThreeDShapesDynamic
 from vpr.errors import VPRError
 
 DATASETS: dict[str, Dataset] = {
     "moving-ball": MovingBall(),
     "moving-ball-slow": MovingBall(speed=2.5),
     "synthetic": Synthetic(),
+    "3dsd": ThreeDShapesDynamic(),
 }
 
 
@@ -24,7 +27,9 @@ __all__ = [
     "Batch",
     "Dataset",
     "MovingBall",
+    "Sequences",
     "Synthetic",
+    "ThreeDShapesDynamic",
     "dataset",
     "evaluation_rng",
     "training_rng",

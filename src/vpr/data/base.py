@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
+
+Watch = Callable[[int, int], None]  # told how much is done, and of how much
 
 
 class Batch(NamedTuple):
@@ -32,6 +35,13 @@ class Dataset(Protocol):
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch: ...
 
 
+@runtime_checkable
+class Prepared(Protocol):
+    """A dataset with work to do before its first sequences, which would otherwise wait for it."""
+
+    def prepare(self, watch: Watch | None = None) -> None: ...
+
+
 def training_rng(seed: int) -> np.random.Generator:
     """The stream of training data of this seed."""
     return _rng(seed, 0)
@@ -42,7 +52,12 @@ def evaluation_rng(seed: int) -> np.random.Generator:
     return _rng(seed, 1)
 
 
-def _rng(seed: int, stream: int) -> np.random.Generator:
+def worker_rng(seed: int, worker: int) -> np.random.Generator:
+    """The stream of one worker of a DataLoader; never a training or evaluation stream."""
+    return _rng(seed, 2, worker)
+
+
+def _rng(seed: int, *stream: int) -> np.random.Generator:
     if not 0 <= seed < 2**32:  # beyond, numpy's streams of two seeds could be the same
         raise VPRError(f"seed must be 0 to 4294967295, got {seed}")
-    return np.random.default_rng([seed, stream])
+    return np.random.default_rng([seed, *stream])

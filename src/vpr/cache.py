@@ -1,0 +1,24 @@
+"""Where things are kept that can be made again."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """The user's folder for such things, by the platform's custom; it need not exist."""
+    chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (chosen if chosen.is_absolute() else _usual()) / "vpr"
+
+
+def _usual() -> Path:
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user without a home, as in some containers
+        return Path(tempfile.gettempdir())
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
+    return home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache"

@@ -1,0 +1,33 @@
+"""A dataset for a `torch.utils.data.DataLoader` of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torch.utils.data import IterableDataset, get_worker_info
+
+from vpr.data.base import Batch, Dataset, worker_rng
+
+
+class Sequences(IterableDataset[Batch]):
+    """Single sequences without end: a `Batch` whose arrays lack the first axis.
+
+    A DataLoader stacks them into batches of tensors. Each of its workers has a stream of its own,
+    and every pass begins anew: the same seed and number of workers give the same sequences. For
+    several processes, as with DDP, give each its own seed.
+    """
+
+    def __init__(self, dataset: Dataset, length: int, seed: int = 0) -> None:
+        super().__init__()
+        self.dataset, self.length, self.seed = dataset, length, seed
+
+    def __iter__(self) -> Iterator[Batch]:
+        worker = get_worker_info()
+        rng = worker_rng(self.seed, 0 if worker is None else worker.id)
+        while True:
+            frames, factors, changes = self.dataset.batch(1, self.length, rng)
+            yield Batch(
+                frames[0],
+                {name: values[0] for name, values in factors.items()},
+                {name: marks[0] for name, marks in changes.items()},
+            )

@@ -1,0 +1,108 @@
+"""All rooms of 3D Shapes, each rendered once; sequences are then a matter of looking up colours."""
+
+from __future__ import annotations
+
+import colorsys
+import contextlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from vpr.cache import cache_folder
+from vpr.data.base import Watch
+from vpr.data.room import SIZE, SURFACES, render
+from vpr.data.solids import Floats, Solid, capsule, cube, cylinder, sphere
+from vpr.errors import VPRError
+from vpr.files import read_tensors, write_tensors
+
+HUES = np.array([colorsys.hsv_to_rgb(k / 10, 1, 1) for k in range(10)], dtype=np.float32)
+SKY_BLUE = np.array([153, 226, 249], dtype=np.float32) / 255
+SCALES = np.linspace(0.75, 1.25, 8)
+ORIENTATIONS = np.linspace(-30, 30, 15)  # degrees
+SHAPES: tuple[Callable[[float], Solid], ...] = (
+    lambda scale: cube(0.8 * scale),
+    lambda scale: cylinder(0.94 * scale, 1.88 * scale),
+    lambda scale: sphere(0.94 * scale),
+    lambda scale: capsule(0.807 * scale, 3.228 * scale),
+)
+GRID = (len(SCALES), len(SHAPES), len(ORIENTATIONS))
+COUNT = len(SCALES) * len(SHAPES) * len(ORIENTATIONS)
+UNIT = 180  # what 1 is in the rooms' whole numbers; the brightest floor has 1.32
+
+VERSION = 1  # of the pictures: raise it with every change to them, and caches are made anew
+
+
+class Rooms:
+    """The planes of all rooms: rendered when first asked for, on disk once all of them are there.
+
+    Without a cache that can be written, or with one that is broken, all is rendered as needed.
+    """
+
+    sizes = (len(HUES),) * 3 + GRID  # values of each factor
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        kept = _read(path)
+        self.planes = np.zeros(_SHAPE, dtype=np.uint8) if kept is None else kept
+        self.ready = np.full(COUNT, kept is not None)
+
+    def prepare(self, which: NDArray[np.int64], watch: Watch | None = None) -> None:
+        """Render those that are missing; `watch` is told how many are done, and of how many."""
+        missing = np.unique(which[~self.ready[which]])
+        for done, room in enumerate(missing, start=1):
+            scale, shape, orientation = np.unravel_index(room, GRID)
+            solid = SHAPES[shape](float(SCALES[scale]))
+            planes = render(solid, float(ORIENTATIONS[orientation]))
+            self.planes[room] = (planes * UNIT).round().reshape(len(SURFACES), -1)
+            self.ready[room] = True
+            if watch is not None:
+                watch(done, len(missing))
+        if len(missing) and self.ready.all():
+            with contextlib.suppress(VPRError):  # a cache is a help, not a need
+                write_tensors(self.path, {"planes": torch.from_numpy(self.planes)}, {})
+
+    def paint(self, hues: NDArray[np.int64], still: NDArray[np.int64]) -> Floats:
+        """Frames (B, T, 3, SIZE, SIZE) of hues (B, T, 3) and scale, shape, orientation (B, 3)."""
+        which = np.ravel_multi_index(tuple(still.T), GRID)
+        self.prepare(which)
+        count, length = hues.shape[:2]
+        colours = np.empty((count, length, 3, len(SURFACES)), dtype=np.float32)
+        colours[..., :3] = HUES[hues].swapaxes(2, 3)
+        colours[..., 3], colours[..., 4] = SKY_BLUE, 1
+        colours /= UNIT
+        frames = torch.empty((count, length, 3, SIZE, SIZE), dtype=torch.float32)
+        mixed = torch.from_numpy(colours).flatten(1, 2)  # (count, length · 3, surfaces)
+        pixels = frames.view(count, length * 3, SIZE * SIZE)
+        # By PyTorch, which keeps to the number of threads that it was given; one sequence at a
+        # time, which stays in the processor's cache until it is clipped.
+        for b, room in enumerate(which):
+            planes = torch.from_numpy(self.planes[room]).float()
+            torch.mm(mixed[b], planes, out=pixels[b]).clamp_(max=1)
+        return frames.numpy()
+
+
+_SHAPE = (COUNT, len(SURFACES), SIZE * SIZE)
+
+
+def rooms() -> Rooms:
+    """The rooms of this process, with the user's cache."""
+    return _rooms(cache_folder() / f"3dsd-v{VERSION}.safetensors")
+
+
+_rooms = cache(Rooms)
+
+
+def _read(path: Path) -> NDArray[np.uint8] | None:
+    """The planes that a cache holds; None if there is none, or another file in its place."""
+    try:
+        tensors, _ = read_tensors(path)
+    except VPRError:
+        return None
+    planes = tensors.get("planes")
+    if planes is None or planes.dtype != torch.uint8 or planes.shape != _SHAPE:
+        return None
+    return planes.numpy()

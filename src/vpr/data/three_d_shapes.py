@@ -1,0 +1,79 @@
+"""3D Shapes Dynamic (3DSD): one room, whose floor, wall and object change hue at three rates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpr.data.base import Batch, Watch
+from vpr.data.room import SIZE
+from vpr.data.rooms import COUNT, Rooms, rooms
+from vpr.data.shapes_file import ShapesFile, shapes_file
+from vpr.errors import VPRError
+from vpr.options import option
+
+FACTORS = ("floor", "wall", "object", "scale", "shape", "orientation")  # fastest first
+
+
+@dataclass(frozen=True)
+class ThreeDShapesDynamic:
+    """Hues step around their circle, each at its own period; scale, shape and orientation stay.
+
+    A sequence begins anywhere in the pattern, but the pattern keeps together: where the object
+    changes, the wall and the floor change too (if their periods divide its own).
+    """
+
+    name: ClassVar[str] = "3dsd"
+
+    floor_period: int = option(1, "Frames from one hue of the floor to the next.")
+    wall_period: int = option(4, "Frames from one hue of the wall to the next.")
+    object_period: int = option(8, "Frames from one hue of the object to the next.")
+    aligned: bool = option(False, "Begin every sequence at the beginning of all periods.")
+    file: str = option("", "The official 3dshapes.h5, to use its images; empty: render our own.")
+
+    def __post_init__(self) -> None:
+        if min(self._periods) < 1:
+            raise VPRError(f"3dsd needs periods of 1 frame or more, got {self._periods}")
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        return (3, SIZE, SIZE)
+
+    def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
+        """`count` sequences of `length` frames; factors are places in the grid of 3D Shapes."""
+        source = self._source()
+        fast, slow = np.array(source.sizes).reshape(2, 3)
+        phase = 0 if self.aligned else rng.integers(math.lcm(*self._periods), size=(count, 1))
+        time = np.arange(length) + np.zeros((count, 1), dtype=np.int64) + phase  # (count, length)
+        steps = time[..., None] // np.array(self._periods)  # (count, length, 3)
+        hues = (rng.integers(fast, size=(count, 1, 3)) + steps) % fast
+        still = rng.integers(slow, size=(count, 3))
+        factors = [*np.moveaxis(hues, -1, 0), *still.T[..., None].repeat(length, -1)]
+        return Batch(
+            frames=source.paint(hues, still),
+            factors=dict(zip(FACTORS, factors, strict=True)),
+            changes=dict(zip(FACTORS, map(_changes, factors), strict=True)),
+        )
+
+    def prepare(self, watch: Watch | None = None) -> None:
+        """Render all rooms now, and not when they are first asked for."""
+        if not self.file:
+            rooms().prepare(np.arange(COUNT), watch)
+
+    @property
+    def _periods(self) -> tuple[int, int, int]:
+        return (self.floor_period, self.wall_period, self.object_period)
+
+    def _source(self) -> Rooms | ShapesFile:
+        return shapes_file(self.file) if self.file else rooms()
+
+
+def _changes(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where values (count, length) differ from those of the frame before."""
+    changed = np.zeros(values.shape, dtype=bool)
+    changed[:, 1:] = np.diff(values, axis=1) != 0
+    return changed

@@ -1,0 +1,24 @@
+"""The Python of docs/data.md runs, and every dataset has its place and its picture there."""
+
+import re
+from pathlib import Path
+
+from vpr.data import DATASETS
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "data.md").read_text(encoding="utf-8")
+
+
+def test_every_piece_of_python_runs() -> None:
+    pieces = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert len(pieces) == 2
+    for piece in pieces:
+        exec(piece, {})
+
+
+def test_every_dataset_and_every_picture_is_there() -> None:
+    headings = "".join(line for line in PAGE.splitlines() if line.startswith("## "))
+    assert all(f"`{name}`" in headings for name in DATASETS)
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", PAGE)
+    assert len(pictures) == 3
+    assert all((DOCS / picture).is_file() for picture in pictures)
