@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from vpr.cli import main
+from vpr.experiments import EXPERIMENTS
+from vpr.experiments.store import load
+from vpr.experiments.table import shown
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -70,3 +73,6 @@ def test_results_are_those_of_the_files() -> None:
         numbers = " | ".join(f"{value:.4f}" for value in cells)
         rows.append(f"| {run['seed']} | {numbers} | {run['seconds'] / 60:.0f} |")
     assert re.findall(r"^\| \d.*$", README, re.MULTILINE) == rows
+    criteria = EXPERIMENTS["criteria"]
+    headline = criteria.claims(load(ROOT / "results", criteria, "cpu"))[0]
+    assert f"**{shown(headline)}**" in README
