@@ -35,9 +35,9 @@ def pick(record: Record) -> dict[str, Any]:
 def draw(results: Results) -> Figure:
     runs = results["both"]
     with panels(2) as (figure, (over, final)):
+        over.set_yscale("log")
         for name, label in LABELS.items():
             draw_band(over, [curve(run, name) for run in runs], COLOURS[name], label)
-        over.set_yscale("log")
         over.set_xlabel("training step")
         over.set_ylabel("difference, nats")
         over.legend()

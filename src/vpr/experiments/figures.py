@@ -80,13 +80,16 @@ def draw_band(
 ) -> None:
     """Mean over runs of (steps, values), shaded ± one standard deviation.
 
-    Runs end at steps of their own: beyond its end a run counts with its last value.
+    Runs end at steps of their own: beyond its end a run counts with its last value. On a
+    logarithmic axis, mean and deviation are those of the logarithm.
     """
     steps = np.unique(np.concatenate([np.asarray(x) for x, _ in curves]))
     values = np.stack([_extended(x, y, steps) for x, y in curves])
-    mean, std = values.mean(0), spread(values)
-    axes.plot(steps, mean, color=colour, label=label)
-    axes.fill_between(steps, mean - std, mean + std, color=colour, alpha=0.2, linewidth=0)
+    into, back = (np.log, np.exp) if axes.get_yscale() == "log" else (np.array, np.array)
+    mean, std = into(values).mean(0), spread(into(values))
+    axes.plot(steps, back(mean), color=colour, label=label)
+    low, high = back(mean - std), back(mean + std)
+    axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
 def draw_runs(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequence[str]) -> None:
