@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -280,10 +281,12 @@ class TestStream:
 class TestMemory:
     def test_resident_memory_grows_with_what_is_held(self) -> None:
         before = memory.resident_mb()
-        held = torch.ones(25 * 2**20)  # 100 MB
-        assert 90 < memory.resident_mb() - before < 150
+        # From the system itself: the C library may still have as much of what others gave back.
+        with mmap.mmap(-1, 100 * 2**20) as held:
+            for page in range(0, len(held), mmap.PAGESIZE):
+                held[page] = 1
+            assert 90 < memory.resident_mb() - before < 150
         assert memory.peak_mb() >= before + 90
-        assert held[0] == 1
 
     def test_other_systems_have_a_peak_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
         peak = memory.peak_mb()

@@ -15,9 +15,9 @@ from vpr.data import Synthetic, evaluation_rng, training_rng
 from vpr.evaluation import score
 from vpr.events import Subjective
 from vpr.events import Window as Reference
-from vpr.experiments.base import Result, Results
+from vpr.experiments.base import Measured, Result, Results
 from vpr.experiments.minimal import Minimal, MinimalConfig, Seen, Values, Window
-from vpr.experiments.store import load, path_of
+from vpr.experiments.store import load, path_of, save
 from vpr.experiments.synthetic import EXPERIMENT, NOISY, claims, draw, measure, variants
 
 SMALL = MinimalConfig(batch_size=3, length=30, window=7, hidden=8, steps=6, look_every=3)
@@ -165,14 +165,10 @@ def test_draws_and_claims_what_is_there(results: Results) -> None:
 
 
 def test_variants_do_not_take_each_others_files(tmp_path: Path) -> None:
-    folder = tmp_path / EXPERIMENT.name
-    folder.mkdir()
-    names = list(variants("cpu"))
-    for name in names:
-        text = '{"seed": 3, "config": {}, "versions": {}, "seconds": 0, "metrics": {}}'
-        path_of(tmp_path, EXPERIMENT, name, 3).write_text(text)
+    for name, config in variants("cpu").items():
+        save(path_of(tmp_path, EXPERIMENT, name, 3), config, 3, Measured({}, 0.0))
     found = load(tmp_path, EXPERIMENT, "cpu")
-    assert {name: len(runs) for name, runs in found.items()} == dict.fromkeys(names, 1)
+    assert {name: len(runs) for name, runs in found.items()} == dict.fromkeys(variants("cpu"), 1)
 
 
 def test_chance_is_the_papers_data() -> None:
