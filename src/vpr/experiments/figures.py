@@ -108,7 +108,8 @@ def draw_scores(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequ
     """`draw_runs` on an axis that ends at 1 and begins where the worst run can be told from it."""
     draw_runs(axes, groups, colours)
     lowest = min(min(values) for values in groups.values())
-    start = max(start for start in (0.0, 0.5, 0.8, 0.9, 0.95, 0.98) if start < lowest or start == 0)
+    fitting = [start for start in (0.5, 0.8, 0.9, 0.95, 0.98) if lowest > start + 0.1 * (1 - start)]
+    start = max(fitting, default=0.0)
     axes.set_ylim(start, 1 + 0.03 * (1 - start))
 
 
