@@ -6,10 +6,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from vpr.config import ModelConfig
 from vpr.convolutions import fold, unfolded
 from vpr.errors import VPRError
 from vpr.images import Codec, Features, Folded, WorldModels, make_codec
 from vpr.likelihood import make_likelihood
+from vpr.model import VPR
 
 NETWORKS = ("world-models", "folded")
 SQUARES = [(side, side) for side in (16, 32, 48, 64, 96, 128)]
@@ -178,6 +180,19 @@ class TestSetOutput:
         exact = self.MEAN[:, None, None].expand(64, 3, *size)
         torch.testing.assert_close(pixels.mean(painted(net, c0)), exact)
 
+    @pytest.mark.parametrize("frame", [(3, 64, 64), (3, 32, 48), (5,)], ids=str)
+    @pytest.mark.parametrize("network", NETWORKS)
+    @torch.no_grad()
+    def test_brightness_starts_as_quiet_as_it_should(
+        self, network: str, frame: tuple[int, ...]
+    ) -> None:
+        """A Gaussian's outputs are brightness: what is a murmur in logits is a shout there."""
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            gaussian = VPR(ModelConfig(frame=frame, network=network, likelihood="gaussian"))  # type: ignore[arg-type]
+        shown = gaussian.codec.decode(torch.randn(64, gaussian.config.width))
+        assert shown.std() < 0.2
+
     @torch.no_grad()
     def test_vectors_start_at_their_mean(self) -> None:
         net, level = codec((5,)), torch.linspace(-2, 3, 5)
@@ -196,15 +211,16 @@ class TestSetOutput:
 
 
 class TestTint:
-    def test_painter_is_paint_plus_shape_times_tint(self) -> None:
-        """The weights of each frame give what the two layers and the product would give."""
-        net = codec((3, 32, 48), "folded")
-        assert isinstance(net, Folded)
+    @pytest.mark.parametrize("tints", [1, 4])
+    def test_painter_is_paint_plus_shape_times_tint(self, tints: int) -> None:
+        """The weights of each frame give what the two layers and the products would give."""
+        net = Folded((3, 32, 48), 12, 4, tints)
         c0, y = random(5, 12), random(5, 2, 3, net.widths[-1])
         weight, bias = net._painter(c0)
         ours = torch.einsum("mhwi,moi->mhwo", y, weight) + bias[:, None, None]
-        outline = net.shape(y).unsqueeze(-1) * net.tint(c0)[:, None, None, None]
-        plain = net.paint(y) + outline.flatten(-2)
+        plain = net.paint(y)
+        for shape, tint in zip(net.shape(y).split(16, -1), net.tint(c0).split(3, -1), strict=True):
+            plain = plain + (shape.unsqueeze(-1) * tint[:, None, None, None]).flatten(-2)
         torch.testing.assert_close(ours, plain)
         for a, b in zip(
             torch.autograd.grad(ours.pow(2).sum(), [net.tint.weight, net.shape.weight]),

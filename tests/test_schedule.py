@@ -32,6 +32,18 @@ def test_staged_raises_level_one_first_and_then_squeezes_the_others() -> None:
     assert betas == [(low, low), (1, low), (1, 1), (1, upper), (1, upper)]
 
 
+def test_staged_raises_one_level_after_the_other_and_each_further_than_the_one_below() -> None:
+    schedule = Staged()
+    first = 1000 + schedule.level_one_steps
+    second, third = first + schedule.upper_steps, first + 2 * schedule.upper_steps
+    moments = (first, second, third, third + schedule.squeeze_steps)
+    betas = [schedule.weights(step, 3, 1000).kl for step in moments]
+    low, upper = schedule.low, schedule.upper
+    assert betas == [(1, low, low), (1, 1, low), (1, 1, 1), (1, upper, upper**2)]
+    may = [schedule.weights(step, 3, 1000).expected for step in (third - 1, third)]
+    assert may == [False, True]
+
+
 def test_staged_explores_until_ce_may_decide() -> None:
     schedule = Staged()
     risen = 1000 + schedule.level_one_steps + schedule.upper_steps

@@ -27,6 +27,7 @@ class ModelConfig:
         "Image network: the paper's convolutions, or folded patches with a modulated decoder.",
     )
     channels: int = option(32, "Width of the image network's first layer.")
+    tints: int = option(1, "Outlines with a colour of their own that the folded network paints.")
     likelihood: Literal["bernoulli", "gaussian"] = option(
         "bernoulli", "Binary cross entropy, or squared error."
     )
@@ -56,6 +57,7 @@ class ModelConfig:
         _check(self.state_size >= 1, "state_size must be 1 or more", self.state_size)
         _check(self.width >= 1, "width must be 1 or more", self.width)
         _check(self.channels >= 1, "channels must be 1 or more", self.channels)
+        _check(self.tints >= 1, "tints must be 1 or more", self.tints)
         _check(self.min_std > 0, "min_std must be above 0", self.min_std)
         _check_frame(self.frame)
         if self.rule == "clockwork":

@@ -72,7 +72,9 @@ class WorldModels(Codec):
     sizes halve exactly four times, with padding 1.
     """
 
-    def __init__(self, frame: tuple[int, int, int], width: int, channels: int) -> None:
+    def __init__(
+        self, frame: tuple[int, int, int], width: int, channels: int, loudness: float = 1.0
+    ) -> None:
         super().__init__()
         colours, rows, columns = frame
         original = (rows, columns) == (64, 64)
@@ -96,7 +98,8 @@ class WorldModels(Codec):
             initialise(layer, a * k * k // 4)
         if original:  # from 1×1 an output pixel sees one input place
             initialise(self.transposed[0], self.start[0])
-        initialise(self.transposed[-1], channels * sizes[-1] ** 2 // 4, OUTPUT_GAIN)
+        quiet = OUTPUT_GAIN * loudness
+        initialise(self.transposed[-1], channels * sizes[-1] ** 2 // 4, quiet)
 
     def to_layout(self, frames: Tensor) -> Tensor:
         return fold(frames.movedim(1, -1), 2).movedim(-1, 1)  # (M, 4·C, H/2, W/2)
@@ -155,11 +158,19 @@ class Folded(Codec):
     Three parts make "what" independent of "where"; without them a colour has to be learned in
     every corner separately, and balls stay grey for a long time. The encoder's last layer also
     sees the mean over all places. The decoder's feature maps are scaled and shifted by the
-    latent. And the output has a part shape(y)·tint(c⁰), an outline times a colour; the tint
-    starts near white, but with weights large enough to tell the encoder which colour is missing.
+    latent. And the output has a part Σ_k shape_k(y)·tint_k(c⁰), K = `tints` outlines, each times
+    a colour of its own; a tint starts near white, but with weights large enough to tell the
+    encoder which colour is missing.
     """
 
-    def __init__(self, frame: tuple[int, int, int], width: int, channels: int) -> None:
+    def __init__(
+        self,
+        frame: tuple[int, int, int],
+        width: int,
+        channels: int,
+        tints: int = 1,
+        loudness: float = 1.0,
+    ) -> None:
         super().__init__()
         colours, rows, columns = frame
         self.grid = (rows // 16, columns // 16)
@@ -174,9 +185,10 @@ class Folded(Codec):
         self.up = nn.ModuleList([dense(ch * 4, ch * 2 * 4), dense(ch * 2, ch * 2 * 4)])
         self.widths = (ch * 4, ch * 2, ch * 2)
         self.modulate = dense(width, 2 * sum(self.widths), OUTPUT_GAIN)
-        self.paint = dense(ch * 2, colours * 16, OUTPUT_GAIN)
-        self.shape = dense(ch * 2, 16, 0.3)
-        self.tint = dense(width, colours, 0.5)
+        self.paint = dense(ch * 2, colours * 16, OUTPUT_GAIN * loudness)
+        self.tints = tints
+        self.shape = dense(ch * 2, tints * 16, 0.3 * loudness)
+        self.tint = dense(width, tints * colours, 0.5)
         nn.init.ones_(self.tint.bias)
 
     def to_layout(self, frames: Tensor) -> Tensor:
@@ -204,13 +216,14 @@ class Folded(Codec):
         return out.view(*y.shape[:3], -1)
 
     def _painter(self, c0: Tensor) -> tuple[Tensor, Tensor]:
-        """The last layer of each frame: paint(y) + shape(y)·tint(c⁰) as one matrix (M, 16·C, ch).
+        """The last layer of each frame: paint(y) + Σ_k shape_k(y)·tint_k(c⁰) as one matrix.
 
-        As weights the tint costs next to nothing; as pixels it is three passes over the video.
+        (M, 16·C, ch). As weights the tints cost next to nothing; as pixels, passes over the video.
         """
-        tint = self.tint(c0)[:, None, :]  # (M, 1, C)
-        weight = self.shape.weight[None, :, None] * tint.unsqueeze(-1)  # (M, 16, C, ch)
-        bias = self.shape.bias[None, :, None] * tint  # (M, 16, C)
+        tint = self.tint(c0).unflatten(-1, (self.tints, -1))  # (M, K, C)
+        shape = self.shape.weight.unflatten(0, (self.tints, 16))  # (K, 16, ch)
+        weight = torch.einsum("kph,mkc->mpch", shape, tint)  # (M, 16, C, ch)
+        bias = torch.einsum("kp,mkc->mpc", self.shape.bias.unflatten(0, (self.tints, 16)), tint)
         return self.paint.weight + weight.flatten(1, 2), self.paint.bias + bias.flatten(1)
 
     @torch.no_grad()
@@ -221,10 +234,10 @@ class Folded(Codec):
 class Features(Codec):
     """Plain vectors (F,): a dense encoder and decoder, for people's own features."""
 
-    def __init__(self, size: int, width: int) -> None:
+    def __init__(self, size: int, width: int, loudness: float = 1.0) -> None:
         super().__init__()
         self.enc = FourLayers(size, width, width)
-        self.dec = FourLayers(width, width, size, OUTPUT_GAIN)
+        self.dec = FourLayers(width, width, size, OUTPUT_GAIN * loudness)
 
     def encode(self, y: Tensor) -> Tensor:
         return self.enc(y)  # type: ignore[no-any-return]
@@ -237,14 +250,24 @@ class Features(Codec):
         self.dec.layers[-1].bias.copy_(level)  # type: ignore[operator]
 
 
-def make_codec(frame: tuple[int, ...], width: int, network: str, channels: int) -> Codec:
-    """The image network for frames of this shape: (C, H, W), or (F,) for plain vectors."""
+def make_codec(
+    frame: tuple[int, ...],
+    width: int,
+    network: str,
+    channels: int,
+    tints: int = 1,
+    loudness: float = 1.0,
+) -> Codec:
+    """The image network for frames of this shape: (C, H, W), or (F,) for plain vectors.
+
+    `loudness` tells how much of an output is a lot: a logit may be 4, a brightness at most 1.
+    """
     if len(frame) == 1:
-        return Features(frame[0], width)
+        return Features(frame[0], width, loudness)
     if network == "world-models":
-        return WorldModels(frame, width, channels)  # type: ignore[arg-type]
+        return WorldModels(frame, width, channels, loudness)  # type: ignore[arg-type]
     if network == "folded":
-        return Folded(frame, width, channels)  # type: ignore[arg-type]
+        return Folded(frame, width, channels, tints, loudness)  # type: ignore[arg-type]
     raise VPRError(f"network must be 'world-models' or 'folded', got {network!r}")
 
 

@@ -13,6 +13,11 @@ from vpr.errors import VPRError
 
 
 class Likelihood(Protocol):
+    @property
+    def loudness(self) -> float:
+        """How large an untrained decoder's outputs may be around `level`, beside logits."""
+        ...
+
     def nll(self, output: Tensor, target: Tensor) -> Tensor:
         """−ln p(target | output), summed over everything."""
         ...
@@ -28,6 +33,8 @@ class Likelihood(Protocol):
 
 class Bernoulli:
     """Binary cross entropy on logits."""
+
+    loudness = 1.0
 
     def nll(self, output: Tensor, target: Tensor) -> Tensor:
         return _BernoulliNLL.apply(output, target)  # type: ignore[no-any-return, no-untyped-call]
@@ -67,6 +74,8 @@ class _BernoulliNLL(torch.autograd.Function):
 
 class Gaussian:
     """Squared error: a Gaussian of unit variance, without its constant."""
+
+    loudness = 0.1
 
     def nll(self, output: Tensor, target: Tensor) -> Tensor:
         return 0.5 * F.mse_loss(output, target, reduction="sum")

@@ -51,8 +51,15 @@ class VPR(nn.Module):
         super().__init__()
         self.config = config
         self.rule = make_rule(config)
-        self.codec = make_codec(config.frame, config.width, config.network, config.channels)
         self.likelihood = make_likelihood(config.likelihood)
+        self.codec = make_codec(
+            config.frame,
+            config.width,
+            config.network,
+            config.channels,
+            config.tints,
+            self.likelihood.loudness,
+        )
         self.blocks = nn.ModuleList(
             Block(config.width, config.state_size, config.min_std, compares=n > 0)
             for n in range(config.levels)

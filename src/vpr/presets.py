@@ -49,7 +49,7 @@ _PAPER_SHAPES = RunConfig(
 # have changes of the ball.
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
-    model=replace(_CPU_BALL.model, levels=3, likelihood="gaussian"),
+    model=replace(_CPU_BALL.model, levels=3, likelihood="gaussian", tints=4),
     data=ThreeDShapesDynamic(),
     training=replace(_CPU_BALL.training, batch_size=16, length=50),
     schedule=Staged(reconstruction=1 / 4),

@@ -42,10 +42,11 @@ class Staged:
 
     1. All β at `low`, only CU and a little chance decide, until the reconstruction has settled.
     2. Level 1's β rises to 1 over `level_one_steps`.
-    3. The β of the levels above rises to 1 over `upper_steps`; then CE may decide too, and chance
-       no more.
-    4. It goes on to `upper` over `squeeze_steps` and stays there: what a lower level can hold
-       leaves the upper ones for good.
+    3. The β of each level above rises to 1 over `upper_steps`, one level after the other from
+       below: what a lower level can hold it gets from the level above. Then CE may decide too,
+       and chance no more.
+    4. They go on over `squeeze_steps`, level 2 to `upper`, level 3 to its square and so on, and
+       stay there: what a lower level can hold leaves the upper ones for good.
     """
 
     name: ClassVar[str] = "staged"
@@ -59,7 +60,7 @@ class Staged:
     level_one_steps: int = option(200, "Steps for level 1's β to reach 1.")
     upper_steps: int = option(300, "Steps for the β of the levels above to reach 1.")
     squeeze_steps: int = option(100, "Steps from 1 to its last value.")
-    upper: float = option(4.0, "Last β of the levels above the first; level 1 has 1.")
+    upper: float = option(4.0, "Last β of level 2; its square is level 3's. Level 1 has 1.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
 
@@ -74,10 +75,12 @@ class Staged:
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = -1 if settled is None else step - settled
         first = between(since, 0, self.level_one_steps, self.low, 1.0)
-        decides = since >= self.level_one_steps + self.upper_steps
+        risen = self.level_one_steps + self.upper_steps * (levels - 1)
+        decides = since >= risen
+        upper = (self._upper(since, n, risen) for n in range(1, levels))
         return Weights(
             self.reconstruction,
-            (first, *[self._upper(since)] * (levels - 1)),
+            (first, *upper),
             expected=decides,
             explore=0.0 if decides else self.explore,
         )
@@ -88,12 +91,12 @@ class Staged:
             self.settle_window, self.settle_tolerance, self.settle_patience, self.settle_after
         )
 
-    def _upper(self, since: int) -> float:
-        """β of the levels above the first, so many steps after the reconstruction settled."""
-        risen = self.level_one_steps + self.upper_steps
+    def _upper(self, since: int, n: int, risen: int) -> float:
+        """β of level n + 1, so many steps after the curve settled; at `risen` all are 1."""
         if since < risen:
-            return between(since, self.level_one_steps, risen, self.low, 1.0)
-        return between(since, risen, risen + self.squeeze_steps, 1.0, self.upper)
+            start = self.level_one_steps + self.upper_steps * (n - 1)
+            return between(since, start, start + self.upper_steps, self.low, 1.0)
+        return between(since, risen, risen + self.squeeze_steps, 1.0, self.upper**n)
 
 
 def between(step: float, start: float, end: float, low: float, high: float) -> float:

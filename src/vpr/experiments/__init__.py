@@ -8,13 +8,14 @@ from vpr.experiments import (
     entropy,
     mechanism,
     sensitivity,
+    shapes,
     synthetic,
 )
 from vpr.experiments.base import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.EXPERIMENT.name: each.EXPERIMENT
-    for each in (synthetic, criteria, mechanism, adaptation, decision, entropy, sensitivity)
+    for each in (synthetic, criteria, mechanism, adaptation, decision, entropy, sensitivity, shapes)
 }
 
 

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import Appearance, ball, draw_training, over_training, scores, setting
+from vpr.experiments.ball import Appearance, ball, draw_training, over_training, scores
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, OTHERS
 from vpr.experiments.look import LENGTH
+from vpr.experiments.settings import setting
 from vpr.experiments.trained import Record, trained
 
 APPEARANCES = {"fast": Appearance("fast ball", BOTH), "slow": Appearance("slow ball", OTHERS[1])}

@@ -2,66 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vpr.config import RunConfig
-from vpr.data import MovingBall
 from vpr.experiments.base import Result, Results, Scale
 from vpr.experiments.figures import draw_band, draw_scores, panels, unit
+from vpr.experiments.settings import run_of
 from vpr.experiments.trained import Record
-from vpr.presets import SLOW, preset
-from vpr.schedule import Staged
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEVEL = "2"  # which holds the colour
 F1 = "F1 of level 2, colour changes"
-SETTINGS = {
-    "cpu": (
-        "smaller image network, staged schedule with random updates at first, root mean in CU, "
-        "loss weights (β 1 and 4, reconstruction 1/16), learning rate, about 2,000 steps"
-    ),
-    "paper": "the paper's numbers",
-    "tiny": "a run of seconds, which measures nothing",
-}
 
 
 def ball(scale: Scale, slow: bool = False) -> RunConfig:
-    """The run of a scale: the preset, or one of seconds."""
-    if scale == "tiny":
-        return _tiny(slow)
-    return preset(f"{scale}/moving-ball{'-slow' if slow else ''}")
-
-
-def _tiny(slow: bool) -> RunConfig:
-    config = preset("cpu/moving-ball")
-    data = MovingBall(size=16, speed=SLOW.speed if slow else 6.0)
-    return replace(
-        config,
-        preset="tiny/moving-ball",
-        model=replace(config.model, frame=data.frame, width=12, state_size=3, channels=4),
-        data=data,
-        training=replace(
-            config.training, steps=60, batch_size=3, length=5, decay_steps=40, checkpoint_every=4
-        ),
-        schedule=Staged(
-            settle_window=1,
-            settle_after=0,
-            settle_tolerance=0.99,
-            level_one_steps=2,
-            upper_steps=2,
-            squeeze_steps=1,
-        ),
-    )
-
-
-def setting(runs: Sequence[Result]) -> str:
-    """What differs from the paper, for the table."""
-    preset: str = runs[0].config["preset"]
-    return f"{preset}: {SETTINGS[preset.split('/')[0]]}"
+    return run_of("moving-ball-slow" if slow else "moving-ball", scale)
 
 
 def scores(record: Record) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import Appearance, ball, draw_training, scores, setting
+from vpr.experiments.ball import Appearance, ball, draw_training, scores
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, CE, CU
+from vpr.experiments.settings import setting
 from vpr.experiments.trained import trained
 
 APPEARANCES = {

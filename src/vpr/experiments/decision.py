@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import LEVEL, ball, curve, over_training, setting, steps
+from vpr.experiments.ball import LEVEL, ball, curve, over_training, steps
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.figures import BOTH, CE, CU, GREY, draw_band, panels, unit
+from vpr.experiments.settings import setting
 from vpr.experiments.trained import Record, trained
 
 if TYPE_CHECKING:

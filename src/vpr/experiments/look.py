@@ -76,8 +76,11 @@ def _level(seen: Seen, n: int, batch: Batch) -> dict[str, Any]:
     expected, unexpected = e.kl_static > e.kl_change, e.kl_static > e.threshold
     found = e.boundary[:, 1:]
     count = max(int(found.sum()), 1)
+    scored = score(e.boundary.numpy(), true)
     return {
-        "f1": score(e.boundary.numpy(), true).f1,
+        "f1": scored.f1,
+        "recall": scored.recall,
+        "fpr": scored.fpr,
         "f1_expected": score(expected.numpy(), true).f1,
         "f1_unexpected": score(unexpected.numpy(), true).f1,
         "update_rate": float(found.float().mean()),

@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import Appearance, ball, draw_training, scores, setting
+from vpr.experiments.ball import Appearance, ball, draw_training, scores
 from vpr.experiments.base import Claim, Experiment, Result, Results, Scale
 from vpr.experiments.figures import BOTH, OTHERS
+from vpr.experiments.settings import setting
 from vpr.experiments.trained import trained
 from vpr.presets import preset
 from vpr.schedule import Linear, Staged

@@ -10,9 +10,10 @@ import numpy as np
 
 from vpr.config import RunConfig
 from vpr.data import MovingBall
-from vpr.experiments.ball import ball, scores, setting
+from vpr.experiments.ball import ball, scores
 from vpr.experiments.base import Claim, Experiment, Result, Results, Scale
 from vpr.experiments.figures import BOTH, panels, spread, unit
+from vpr.experiments.settings import setting
 from vpr.experiments.trained import trained
 from vpr.schedule import Staged
 

@@ -1,0 +1,58 @@
+"""The run of a scale: a preset, or one of seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from vpr.config import RunConfig
+from vpr.data import MovingBall
+from vpr.experiments.base import Result, Scale
+from vpr.presets import preset
+from vpr.schedule import Staged
+
+STAGED = "smaller image network, staged schedule with random updates at first, root mean in CU"
+SETTINGS = {
+    "cpu/moving-ball": (
+        f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate, about 2,000 steps"
+    ),
+    "tiny": "a run of seconds, which measures nothing",
+    "paper": "the paper's numbers",
+}
+
+
+def run_of(name: str, scale: Scale) -> RunConfig:
+    """The preset `SCALE/NAME`; at scale tiny, one of seconds."""
+    if scale != "tiny":
+        return preset(f"{scale}/{name}")
+    return _tiny(preset(f"cpu/{name}"))
+
+
+def _tiny(config: RunConfig) -> RunConfig:
+    data = config.data
+    if isinstance(data, MovingBall):
+        data = replace(data, size=16)
+    return replace(
+        config,
+        preset=config.preset.replace("cpu/", "tiny/"),
+        model=replace(config.model, frame=data.frame, width=12, state_size=3, channels=4),
+        data=data,
+        training=replace(
+            config.training, steps=60, batch_size=3, length=5, decay_steps=40, checkpoint_every=4
+        ),
+        schedule=Staged(
+            settle_window=1,
+            settle_after=0,
+            settle_tolerance=0.99,
+            level_one_steps=2,
+            upper_steps=2,
+            squeeze_steps=1,
+        ),
+    )
+
+
+def setting(runs: Sequence[Result]) -> str:
+    """What differs from the paper, for the table."""
+    name: str = runs[0].config["preset"]
+    known = (name, name.removesuffix("-slow"), name.split("/")[0])
+    return f"{name}: {next(SETTINGS[key] for key in known if key in SETTINGS)}"
