@@ -187,7 +187,7 @@ class Folded(Codec):
         self.modulate = dense(width, 2 * sum(self.widths), OUTPUT_GAIN)
         self.paint = dense(ch * 2, colours * 16, OUTPUT_GAIN * loudness)
         self.tints = tints
-        self.shape = dense(ch * 2, tints * 16, 0.3 * loudness)
+        self.shape = dense(ch * 2, tints * 16, 0.3 * loudness / tints)
         self.tint = dense(width, tints * colours, 0.5)
         nn.init.ones_(self.tint.bias)
 
@@ -220,10 +220,10 @@ class Folded(Codec):
 
         (M, 16·C, ch). As weights the tints cost next to nothing; as pixels, passes over the video.
         """
-        tint = self.tint(c0).unflatten(-1, (self.tints, -1))  # (M, K, C)
-        shape = self.shape.weight.unflatten(0, (self.tints, 16))  # (K, 16, ch)
+        tint = self.tint(c0).view(len(c0), self.tints, -1)  # (M, K, C)
+        shape = self.shape.weight.view(self.tints, 16, -1)  # (K, 16, ch)
         weight = torch.einsum("kph,mkc->mpch", shape, tint)  # (M, 16, C, ch)
-        bias = torch.einsum("kp,mkc->mpc", self.shape.bias.unflatten(0, (self.tints, 16)), tint)
+        bias = torch.einsum("kp,mkc->mpc", self.shape.bias.view(-1, 16), tint)
         return self.paint.weight + weight.flatten(1, 2), self.paint.bias + bias.flatten(1)
 
     @torch.no_grad()

@@ -107,10 +107,18 @@ class Session:
 
     def batch(self) -> Tensor:
         """The next training batch (B, T, *frame)."""
+        return torch.from_numpy(self.config.data.batch(*self.shape(), self.rng).frames)
+
+    def shape(self) -> tuple[int, int]:
+        """Of the coming step's batch: sequences, frames.
+
+        What can be seen in one frame is learned first, and from many short sequences sooner than
+        from few long ones, which are for the transitions.
+        """
         training = self.config.training
-        return torch.from_numpy(
-            self.config.data.batch(training.batch_size, training.length, self.rng).frames
-        )
+        waiting = self.config.schedule.waits and self.curve.settled is None
+        pieces = training.pieces if waiting else 1
+        return training.batch_size * pieces, training.length // pieces
 
     def weights(self, back: int = 0) -> Weights:
         """Of the coming step's loss, or of the one so many steps `back`."""
@@ -132,8 +140,11 @@ class Session:
 
     def initial_state(self) -> State:
         """For new sequences; each place in the batch keeps its windows of D_st."""
-        state = self.model.initial(self.config.training.batch_size)
-        return state if self.windows is None else state._replace(windows=self.windows)
+        batch, _ = self.shape()
+        state = self.model.initial(batch)
+        if self.windows is None:
+            return state
+        return state._replace(windows=tree_map(lambda tensor: tensor[:batch], self.windows))
 
     def advance(self, windows: tuple[Window, ...], reconstruction: float) -> None:
         """A step is done."""
@@ -235,7 +246,7 @@ class Trainer:
 
     def _loss(self, weights: Weights, video: Tensor) -> Loss:
         session, training = self.session, self.session.config.training
-        noise = session.model.noise(training.batch_size, training.length, session.noise)
+        noise = session.model.noise(*session.shape(), session.noise)
         state = session.initial_state()
         return self.model.loss(video, state, noise, weights, training.kl_balancing, trusted=True)  # type: ignore[no-any-return]
 
