@@ -14,7 +14,7 @@ import torch
 from PIL import Image
 
 from vpr.data import MovingBall, Synthetic
-from vpr.data.moving_ball import COLOURS
+from vpr.data.discs import COLOURS
 from vpr.demo import Demo, as_json, page, run_demo, summary_rows
 from vpr.demo.curves import LogScale
 from vpr.demo.layout import CELL, FRAME

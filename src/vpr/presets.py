@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
-from vpr.data import MovingBall, ThreeDShapesDynamic
+from vpr.data import BouncingBalls, MovingBall, ThreeDShapesDynamic
 from vpr.errors import VPRError
 from vpr.schedule import Linear, Staged
 
@@ -55,6 +55,13 @@ _CPU_SHAPES = RunConfig(
     schedule=Staged(reconstruction=1 / 4),
 )
 
+_PAPER_BALLS = replace(
+    _PAPER_BALL,
+    preset="paper/bouncing-balls",
+    model=ModelConfig(state_size=60, width=1024),
+    data=BouncingBalls(),
+)
+
 PRESETS: dict[str, RunConfig] = {
     config.preset: config
     for config in (
@@ -64,6 +71,8 @@ PRESETS: dict[str, RunConfig] = {
         replace(_CPU_BALL, preset="cpu/moving-ball-slow", data=SLOW),
         _PAPER_SHAPES,
         _CPU_SHAPES,
+        _PAPER_BALLS,
+        replace(_CPU_BALL, preset="cpu/bouncing-balls", data=BouncingBalls()),
     )
 }
 

@@ -5,7 +5,7 @@ import pytest
 
 from vpr import VPRError
 from vpr.data import DATASETS, MovingBall, Synthetic, dataset, evaluation_rng, training_rng
-from vpr.data.moving_ball import COLOURS
+from vpr.data.discs import COLOURS
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -70,7 +70,7 @@ def test_every_pixel_of_a_ball(ball: MovingBall) -> None:
     axis = np.arange(ball.size, dtype=np.float32)
     dy, dx = ((axis - batch.factors["position"][..., i, None]) ** 2 for i in range(2))
     disc = dy[..., :, None] + dx[..., None, :] <= (ball.radius * ball.size / 64) ** 2
-    wanted = disc[:, :, None] & COLOURS[batch.factors["colour"]][..., None, None]
+    wanted = disc[:, :, None] * COLOURS[batch.factors["colour"]][..., None, None]
     assert np.array_equal(batch.frames, wanted)
 
 

@@ -1,6 +1,7 @@
 """Datasets with the ground truth of every factor and its change points."""
 
 from vpr.data.base import Batch, Dataset, evaluation_rng, training_rng
+from vpr.data.bouncing_balls import BouncingBalls
 from vpr.data.loader import Sequences
 from vpr.data.moving_ball import MovingBall
 from vpr.data.synthetic import Synthetic
@@ -12,6 +13,7 @@ DATASETS: dict[str, Dataset] = {
     "moving-ball-slow": MovingBall(speed=2.5),
     "synthetic": Synthetic(),
     "3dsd": ThreeDShapesDynamic(),
+    "bouncing-balls": BouncingBalls(),
 }
 
 
@@ -25,6 +27,7 @@ def dataset(name: str) -> Dataset:
 __all__ = [
     "DATASETS",
     "Batch",
+    "BouncingBalls",
     "Dataset",
     "MovingBall",
     "Sequences",

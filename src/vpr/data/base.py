@@ -42,6 +42,14 @@ class Prepared(Protocol):
     def prepare(self, watch: Watch | None = None) -> None: ...
 
 
+def differences(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where values (B, T, ...) differ from those of the frame before, (B, T)."""
+    changed = np.zeros(values.shape[:2], dtype=bool)
+    flat = values.reshape(*values.shape[:2], -1)
+    changed[:, 1:] = (flat[:, 1:] != flat[:, :-1]).any(-1)
+    return changed
+
+
 def training_rng(seed: int) -> np.random.Generator:
     """The stream of training data of this seed."""
     return _rng(seed, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.data.base import Batch
+from vpr.data.discs import COLOURS, draw_discs
 from vpr.errors import VPRError
 from vpr.options import option
-
-COLOURS = np.array(  # red, green, cyan, magenta, yellow, blue, and red again
-    [[1, 0, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]], dtype=bool
-)
 
 
 @dataclass(frozen=True)
@@ -56,8 +52,9 @@ class MovingBall:
         colour = (start + changed.cumsum(1)) % len(COLOURS)
         moved = np.ones_like(changed)
         moved[:, 0] = False
+        radius = self.radius * self.size / 64
         return Batch(
-            frames=self._draw(position, colour),
+            frames=draw_discs(position[:, :, None], colour[..., None], radius, self.size),
             factors={"position": position, "colour": colour},
             changes={"position": moved, "colour": changed},
         )
@@ -76,22 +73,3 @@ class MovingBall:
         bounced = np.zeros((count, length), dtype=bool)
         bounced[:, 1:] = (np.diff(lap, axis=1) != 0).any(-1)
         return position.astype(np.float32), bounced
-
-    def _draw(
-        self, position: NDArray[np.float32], colour: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        """Hard-edged discs (count, length, 3, size, size) on black, values 0 and 1.
-
-        Only the square around each disc is looked at: most of a frame is black.
-        """
-        radius = self.radius * self.size / 64
-        around = np.arange(-math.ceil(radius), math.ceil(radius) + 2)
-        place = np.floor(position).astype(np.int64)[..., None] + around  # (count, length, 2, P)
-        distance = (place.astype(np.float32) - position[..., None]) ** 2
-        disc = distance[:, :, 0, :, None] + distance[:, :, 1, None, :] <= radius**2
-        within = (place >= 0) & (place < self.size)
-        disc &= within[:, :, 0, :, None] & within[:, :, 1, None, :]
-        b, t, i, j = disc.nonzero()
-        frames = np.zeros((*colour.shape, *self.frame), dtype=np.float32)
-        frames[b, t, :, place[b, t, 0, i], place[b, t, 1, j]] = COLOURS[colour[b, t]]
-        return frames

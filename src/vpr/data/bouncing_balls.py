@@ -1,0 +1,99 @@
+"""Bouncing Balls: coloured discs bounce off each other, and change colour at the walls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpr.data.base import Batch, differences
+from vpr.data.billiard import roll, scatter
+from vpr.data.discs import COLOURS, draw_discs
+from vpr.errors import VPRError
+from vpr.options import option
+
+CROWDED = 0.75  # of the box; in a fuller one the next ball is hard to place
+
+
+@dataclass(frozen=True)
+class BouncingBalls:
+    """Balls of equal mass bounce elastically, and always stay in the frame as a whole.
+
+    They begin at the same speed; a collision shares the energy of two anew. A ball that met a wall
+    since the last frame takes the next colour of a fixed cycle: one step, even after two walls.
+    """
+
+    name: ClassVar[str] = "bouncing-balls"
+
+    size: int = option(64, "Height and width of a frame.")
+    balls: int = option(2, "How many balls.")
+    radius: float = option(6.0, "Radius of a ball, in pixels of a 64×64 frame.")
+    speed: float = option(4.0, "Speed of a ball at first: pixels a frame, of a 64×64 frame.")
+    colours: int = option(6, "How many colours a ball goes through, from 2 to 6.")
+
+    def __post_init__(self) -> None:
+        if self.size < 2 or self.balls < 1 or not 2 <= self.colours <= len(COLOURS):
+            raise VPRError(
+                "bouncing-balls needs size ≥ 2, balls ≥ 1 and 2 to 6 colours, "
+                f"got {self.size}, {self.balls}, {self.colours}"
+            )
+        if not (self.radius > 0 and self._room > 0):
+            raise VPRError(f"radius must be above 0 and fit into the frame, got {self.radius}")
+        if not 0 < self.speed < self._room:
+            raise VPRError(
+                f"speed must be above 0 and below {self._room:g}, where a ball of radius "
+                f"{self.radius:g} crosses the frame at once, got {self.speed}"
+            )
+        # How much of the box the others keep a ball's centre out of, at most.
+        taken = (self.balls - 1) * math.pi * (2 * self.radius) ** 2
+        if taken > CROWDED * self._room**2:
+            raise VPRError(
+                f"{self.balls} balls of radius {self.radius:g} are too crowded: "
+                "use fewer or smaller ones"
+            )
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        return (3, self.size, self.size)
+
+    def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
+        """`count` sequences of `length` frames.
+
+        Factors are `position` and `colour` of all balls, then `colour-1`, `colour-2`, … of each.
+        """
+        position, bounced = self._travel(count, length, rng)
+        start = rng.integers(self.colours, size=(count, 1, self.balls))
+        colour = (start + bounced.cumsum(1)) % self.colours  # (count, length, balls)
+        factors = {"position": position, "colour": colour}
+        factors |= {f"colour-{k + 1}": colour[..., k] for k in range(self.balls)}
+        return Batch(
+            frames=draw_discs(position, colour, self.radius * self._scale, self.size),
+            factors=factors,
+            changes={name: differences(values) for name, values in factors.items()},
+        )
+
+    @property
+    def _scale(self) -> float:
+        """Pixels of a frame to one of a 64×64 frame, in which we compute."""
+        return self.size / 64
+
+    @property
+    def _room(self) -> float:
+        """Height and width of where centres can be, in pixels of a 64×64 frame."""
+        return (self.size - 1) / self._scale - 2 * self.radius
+
+    def _travel(
+        self, count: int, length: int, rng: np.random.Generator
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Centres (count, length, balls, 2) as (y, x), and whether a wall was met on the way."""
+        place = scatter(count, self.balls, self.radius, self._room, rng)
+        angle = rng.uniform(0, 2 * np.pi, (count, self.balls))
+        velocity = self.speed * np.stack([np.sin(angle), np.cos(angle)], -1)
+        path = roll(place, velocity, self.radius, self._room, length - 1)
+        place, walls = path.at(np.arange(length, dtype=np.float64))
+        bounced = np.zeros(walls.shape, dtype=bool)
+        bounced[:, 1:] = np.diff(walls, axis=1) > 0
+        return ((place + self.radius) * self._scale).astype(np.float32), bounced
