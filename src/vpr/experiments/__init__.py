@@ -3,6 +3,7 @@
 from vpr.errors import VPRError
 from vpr.experiments import (
     adaptation,
+    balls,
     criteria,
     decision,
     entropy,
@@ -15,7 +16,17 @@ from vpr.experiments.base import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.EXPERIMENT.name: each.EXPERIMENT
-    for each in (synthetic, criteria, mechanism, adaptation, decision, entropy, sensitivity, shapes)
+    for each in (
+        synthetic,
+        criteria,
+        mechanism,
+        adaptation,
+        decision,
+        entropy,
+        sensitivity,
+        shapes,
+        balls,
+    )
 }
 
 
