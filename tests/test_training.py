@@ -173,6 +173,23 @@ def test_a_staged_run_decays_and_ends_by_its_curve(tmp_path: Path) -> None:
     assert rates[3] > rates[5] > rates[7]
 
 
+def test_sequences_are_short_until_the_curve_settled(tmp_path: Path) -> None:
+    config = tiny_run(steps=50)
+    schedule = replace(config.schedule, settle_tolerance=0.99)
+    training = replace(config.training, settling_length=2, decay_steps=2)
+    config = replace(config, schedule=schedule, training=training)
+    seen: list[tuple[bool, int]] = []
+
+    def look(session: Session) -> None:
+        seen.append((session.curve.settled is None, session.shape()[1]))
+
+    train(config, tmp_path, look=look)
+    lengths = dict(seen)
+    assert lengths == {True: 2, False: config.training.length}
+    other = replace(config, schedule=Linear())
+    assert Session(other).shape()[1] == config.training.length
+
+
 def test_one_may_look_after_every_step(tmp_path: Path) -> None:
     seen: list[int] = []
     train(tiny_run(steps=6), tmp_path, look=lambda session: seen.append(session.step))
@@ -203,6 +220,6 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_trains(name: str, tmp_path: Path) -> None:
     config = PRESETS[name]
-    training = replace(config.training, steps=1, batch_size=2, length=3, pieces=1)
+    training = replace(config.training, steps=1, batch_size=2, length=3, settling_length=2)
     model = replace(config.model, width=min(config.model.width, 200))  # 1024 takes minutes
     assert train(replace(config, model=model, training=training), tmp_path).finished

@@ -96,9 +96,8 @@ class TrainingConfig:
     steps: int = option(15_000, "Training steps in all, at most.")
     batch_size: int = option(32, "Sequences a step.")
     length: int = option(15, "Frames a sequence.")
-    pieces: int = option(
-        1,
-        "A staged run's steps have so many times more, and shorter, sequences until it settled.",
+    settling_length: int = option(
+        15, "Frames a sequence until a staged run has settled, if that is fewer."
     )
     learning_rate: float = option(5e-4, "Adam's learning rate at the start.")
     warmup_steps: int = option(0, "Steps for the rate to rise from 0.")
@@ -116,11 +115,7 @@ class TrainingConfig:
         for name in ("steps", "batch_size", "decay_steps", "checkpoint_every", "log_every"):
             _check(getattr(self, name) >= 1, f"{name} must be 1 or more", getattr(self, name))
         _check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
-        _check(
-            1 <= self.pieces <= self.length // 2,
-            "pieces must be 1 or more, and leave 2 frames of the length to each",
-            self.pieces,
-        )
+        _check(self.settling_length >= 2, "settling_length must be 2 or more", self.settling_length)
         _check(self.learning_rate > 0, "learning_rate must be above 0", self.learning_rate)
         _check(
             self.final_learning_rate >= 0,

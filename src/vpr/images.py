@@ -187,7 +187,7 @@ class Folded(Codec):
         self.modulate = dense(width, 2 * sum(self.widths), OUTPUT_GAIN)
         self.paint = dense(ch * 2, colours * 16, OUTPUT_GAIN * loudness)
         self.tints = tints
-        self.shape = dense(ch * 2, tints * 16, 0.3 * loudness / tints)
+        self.shape = dense(ch * 2, tints * 16, 0.3 * loudness)
         self.tint = dense(width, tints * colours, 0.5)
         nn.init.ones_(self.tint.bias)
 

@@ -112,13 +112,13 @@ class Session:
     def shape(self) -> tuple[int, int]:
         """Of the coming step's batch: sequences, frames.
 
-        What can be seen in one frame is learned first, and from many short sequences sooner than
-        from few long ones, which are for the transitions.
+        Transitions need long sequences; what can be seen in one frame is learned first, and the
+        cheaper for short ones.
         """
         training = self.config.training
-        waiting = self.config.schedule.waits and self.curve.settled is None
-        pieces = training.pieces if waiting else 1
-        return training.batch_size * pieces, training.length // pieces
+        settling = self.config.schedule.waits and self.curve.settled is None
+        longest = training.settling_length if settling else training.length
+        return training.batch_size, min(longest, training.length)
 
     def weights(self, back: int = 0) -> Weights:
         """Of the coming step's loss, or of the one so many steps `back`."""
@@ -140,11 +140,8 @@ class Session:
 
     def initial_state(self) -> State:
         """For new sequences; each place in the batch keeps its windows of D_st."""
-        batch, _ = self.shape()
-        state = self.model.initial(batch)
-        if self.windows is None:
-            return state
-        return state._replace(windows=tree_map(lambda tensor: tensor[:batch], self.windows))
+        state = self.model.initial(self.config.training.batch_size)
+        return state if self.windows is None else state._replace(windows=self.windows)
 
     def advance(self, windows: tuple[Window, ...], reconstruction: float) -> None:
         """A step is done."""
