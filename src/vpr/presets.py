@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
-from vpr.data import MovingBall, ThreeDShapesDynamic
+from vpr.data import MiniworldMaze, MovingBall, ThreeDShapesDynamic
 from vpr.errors import VPRError
 from vpr.schedule import Linear, Staged
 
@@ -55,6 +55,12 @@ _CPU_SHAPES = RunConfig(
     schedule=Staged(reconstruction=1 / 4),
 )
 
+# In the paper every hallway has a colour of its own.
+_PAPER_MAZE = replace(
+    _PAPER_SHAPES, preset="paper/maze", data=MiniworldMaze(least_stay=1, most_stay=1)
+)
+_CPU_MAZE = replace(_CPU_SHAPES, preset="cpu/maze", data=MiniworldMaze())
+
 PRESETS: dict[str, RunConfig] = {
     config.preset: config
     for config in (
@@ -64,6 +70,8 @@ PRESETS: dict[str, RunConfig] = {
         replace(_CPU_BALL, preset="cpu/moving-ball-slow", data=SLOW),
         _PAPER_SHAPES,
         _CPU_SHAPES,
+        _PAPER_MAZE,
+        _CPU_MAZE,
     )
 }
 

@@ -1,7 +1,8 @@
 """Datasets with the ground truth of every factor and its change points."""
 
-from vpr.data.base import Batch, Dataset, evaluation_rng, training_rng
+from vpr.data.base import Batch, Dataset, evaluation_rng, training_rng, unseen
 from vpr.data.loader import Sequences
+from vpr.data.maze import MiniworldMaze
 from vpr.data.moving_ball import MovingBall
 from vpr.data.synthetic import Synthetic
 from vpr.data.three_d_shapes import ThreeDShapesDynamic
@@ -12,6 +13,7 @@ DATASETS: dict[str, Dataset] = {
     "moving-ball-slow": MovingBall(speed=2.5),
     "synthetic": Synthetic(),
     "3dsd": ThreeDShapesDynamic(),
+    "maze": MiniworldMaze(),
 }
 
 
@@ -26,6 +28,7 @@ __all__ = [
     "DATASETS",
     "Batch",
     "Dataset",
+    "MiniworldMaze",
     "MovingBall",
     "Sequences",
     "Synthetic",
@@ -33,4 +36,5 @@ __all__ = [
     "dataset",
     "evaluation_rng",
     "training_rng",
+    "unseen",
 ]

@@ -42,6 +42,29 @@ class Prepared(Protocol):
     def prepare(self, watch: Watch | None = None) -> None: ...
 
 
+@runtime_checkable
+class Recorded(Protocol):
+    """A dataset whose sequences are not made anew, but cut out of what was recorded once.
+
+    What `unseen` cuts from, the dataset itself never does.
+    """
+
+    def unseen(self) -> Dataset: ...
+
+
+def unseen(data: Dataset) -> Dataset:
+    """What to evaluate on: of a recording the part kept for that; else the data itself."""
+    return data.unseen() if isinstance(data, Recorded) else data
+
+
+def change_points(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a factor (B, T, ...) differs from what it was in the frame before."""
+    changed = np.zeros(values.shape[:2], dtype=bool)
+    differs = values[:, 1:] != values[:, :-1]
+    changed[:, 1:] = differs.reshape(*differs.shape[:2], -1).any(-1)
+    return changed
+
+
 def training_rng(seed: int) -> np.random.Generator:
     """The stream of training data of this seed."""
     return _rng(seed, 0)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vpr.data.base import Batch, Watch
+from vpr.data.base import Batch, Watch, change_points
 from vpr.data.room import SIZE
 from vpr.data.rooms import COUNT, Rooms, rooms
 from vpr.data.shapes_file import ShapesFile, shapes_file
@@ -56,7 +55,7 @@ class ThreeDShapesDynamic:
         return Batch(
             frames=source.paint(hues, still),
             factors=dict(zip(FACTORS, factors, strict=True)),
-            changes=dict(zip(FACTORS, map(_changes, factors), strict=True)),
+            changes=dict(zip(FACTORS, map(change_points, factors), strict=True)),
         )
 
     def prepare(self, watch: Watch | None = None) -> None:
@@ -70,10 +69,3 @@ class ThreeDShapesDynamic:
 
     def _source(self) -> Rooms | ShapesFile:
         return shapes_file(self.file) if self.file else rooms()
-
-
-def _changes(values: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where values (count, length) differ from those of the frame before."""
-    changed = np.zeros(values.shape, dtype=bool)
-    changed[:, 1:] = np.diff(values, axis=1) != 0
-    return changed
