@@ -35,7 +35,8 @@ LABELS = {  # factors, those of levels 1, 2 and 3 first
     "colour": np.int32,
     "turning": np.bool_,
 }
-SIGHT = 3  # hallways ahead that could be in sight, with a few to spare
+LEG = 8  # hallways that are rendered as one world: a whole maze would slow every picture down
+SIGHT = 3  # hallways ahead of a leg that belong to its world: the third is never in sight
 
 VERSION = 1  # of the walks and pictures: raise it with every change to them
 
@@ -117,7 +118,10 @@ class MiniworldMaze:
         way = walk(plan, frames, speeds, noise, rng)
         records["position"], records["hallway"], records["turning"] = way
         records["colour"] = plan.colours[way.hallway]
-        records["frame"] = look(plan.first(int(way.hallway[-1]) + 1 + SIGHT), way.position)
+        for first in range(0, int(way.hallway[-1]) + 1, LEG):
+            leg = way.hallway // LEG == first // LEG
+            around = plan.part(first - 1, first + LEG + SIGHT)
+            records["frame"][leg] = look(around, way.position[leg])
 
     def _layout(self) -> Layout:
         return Layout(record_type(FRAME, LABELS), (self.walks + self.unseen_walks, self.frames))

@@ -45,9 +45,10 @@ class Plan(NamedTuple):
         """Of each hallway, (hallways, 2)."""
         return _ahead(self.headings)
 
-    def first(self, hallways: int) -> Plan:
-        """As much of the chain."""
-        return Plan(self.corners[: hallways + 1], self.headings[:hallways], self.colours[:hallways])
+    def part(self, begin: int, end: int) -> Plan:
+        """From the hallway `begin` up to, and without, `end`."""
+        some = slice(max(begin, 0), end)
+        return Plan(self.corners[max(begin, 0) : end + 1], self.headings[some], self.colours[some])
 
 
 class Walk(NamedTuple):

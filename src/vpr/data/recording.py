@@ -53,7 +53,7 @@ def read_recording(path: Path, layout: Layout) -> Records | None:
     """The records of a file; None if there is none, or another one in its place."""
     try:
         records: Records = np.load(path, mmap_mode="r")
-    except (OSError, ValueError):
+    except (OSError, ValueError, EOFError):
         return None
     return records if Layout(records.dtype, records.shape) == layout else None
 
