@@ -29,6 +29,7 @@ WALLS = (  # colours, in the order in which they follow each other
 WIDTH = 2.5  # of every hallway
 RADIUS = WIDTH / 2  # of the quarter circle on which a corner is walked: it begins and ends in it
 BEND = RADIUS * math.pi / 2  # length of that quarter circle
+ENTRY = math.pi / 6  # of a turn: then half of the walls in sight are those of the next hallway
 FINEST = 8  # lengths are in eighths of a metre, of which sums are exact: walls meet without a gap
 SWAY = 0.8  # how much of the noise of the heading stays from frame to frame
 
@@ -86,7 +87,7 @@ def walk(plan: Plan, frames: int, speeds: Span, noise: float, rng: np.random.Gen
     """Along the middle of the hallways, each at a speed of its own, in metres a frame.
 
     The eyes stray from the way ahead by `noise` radians (standard deviation), slowly. The next
-    hallway begins in the middle of a turn, when more of it is in sight than of the one before.
+    hallway begins within a turn, when more of it is in sight than of the one before.
     """
     hallway, along = _progress(plan, frames, rng.uniform(*speeds, size=len(plan.headings)))
     position, heading, turning = _pose(plan, hallway, along)
@@ -104,7 +105,7 @@ def _progress(plan: Plan, frames: int, speeds: Floats) -> tuple[Ints, Floats]:
     """In which hallway each frame is, and how far from where that began."""
     lengths = _way(plan)
     hallway, along = np.zeros(frames, dtype=np.int64), np.zeros(frames)
-    k, u = 0, BEND / 2  # there is no turn before the first hallway
+    k, u = 0, BEND - ENTRY * RADIUS  # there is no turn before the first hallway
     for t in range(frames):
         hallway[t], along[t] = k, u
         u += speeds[k]
@@ -115,7 +116,7 @@ def _progress(plan: Plan, frames: int, speeds: Floats) -> tuple[Ints, Floats]:
 
 
 def _way(plan: Plan) -> Floats:
-    """How far one walks in each hallway, from the middle of a turn to the middle of the next."""
+    """How far one walks in each hallway, from within a turn to within the next."""
     lengths: Floats = np.abs(np.diff(plan.corners, axis=0)).sum(1) - WIDTH + BEND
     return lengths
 
@@ -123,11 +124,12 @@ def _way(plan: Plan) -> Floats:
 def _pose(plan: Plan, hallway: Ints, along: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Where one is (frames, 2), the way ahead as a heading, and whether that is in a turn."""
     left = _way(plan)[hallway] - along
-    out, into = along < BEND / 2, left < BEND / 2  # of the turn at its beginning; at its end
+    entry = ENTRY * RADIUS
+    out, into = along < BEND - entry, left < entry  # of the turn at its beginning; at its end
     corner = hallway + ~out
-    angle = np.where(out, np.pi / 4 + along / RADIUS, np.pi / 4 - left / RADIUS)
+    angle = ENTRY + np.where(out, along, -left) / RADIUS
     ahead = plan.directions
-    straight = plan.corners[hallway] + (RADIUS + along - BEND / 2)[:, None] * ahead[hallway]
+    straight = plan.corners[hallway] + (RADIUS + along - BEND + entry)[:, None] * ahead[hallway]
     before, after = ahead[corner - 1], ahead[corner]
     centre = plan.corners[corner] + RADIUS * (after - before)
     sine, cosine = np.sin(angle)[:, None], np.cos(angle)[:, None]
