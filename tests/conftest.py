@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
-from vpr.data import MovingBall
+from vpr.data import Dataset, MiniworldMaze, MovingBall, maze
+from vpr.data.maze_eyes import Look
+from vpr.data.maze_walk import FRAME as MAZE_FRAME
+from vpr.data.maze_walk import Plan
 from vpr.model import VPR
 from vpr.schedule import Staged
 
@@ -24,6 +31,30 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def blind() -> Iterator[None]:
+    """Tests do without miniworld: a picture of a maze is the position it is seen from, in bytes."""
+
+    def look(plan: Plan, position: NDArray[np.float32]) -> NDArray[np.uint8]:
+        written = position.view(np.uint8)  # (T, 12)
+        return np.tile(written, (1, 1024)).reshape(-1, *MAZE_FRAME)
+
+    @contextmanager
+    def open_eyes() -> Iterator[Look]:
+        yield look
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(maze, "open_eyes", open_eyes)
+        yield
+
+
+def short(data: Dataset) -> Dataset:
+    """The same dataset; if it has to be recorded first, with little to record."""
+    if isinstance(data, MiniworldMaze):
+        return replace(data, walks=3, unseen_walks=2, frames=120)
+    return data
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, get_args, get_type_hints
 
-from vpr.data import BouncingBalls, MovingBall, Synthetic, ThreeDShapesDynamic
+from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, Synthetic, ThreeDShapesDynamic
 from vpr.errors import VPRError
 from vpr.events import Always, Clockwork, Rule, Subjective
 from vpr.options import option
@@ -133,7 +133,7 @@ class RunConfig:
     preset: str = option("", "Name of the preset it started from.", flag=False)
     seed: int = option(0, "Seed of weights, data and noise.")
     model: ModelConfig = field(default_factory=ModelConfig)
-    data: MovingBall | Synthetic | ThreeDShapesDynamic | BouncingBalls = field(
+    data: MovingBall | Synthetic | ThreeDShapesDynamic | BouncingBalls | MiniworldMaze = field(
         default_factory=MovingBall
     )
     training: TrainingConfig = field(default_factory=TrainingConfig)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
-from vpr.data import BouncingBalls, MovingBall, ThreeDShapesDynamic
+from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, ThreeDShapesDynamic
 from vpr.errors import VPRError
 from vpr.schedule import Linear, Staged
 
@@ -62,6 +62,12 @@ _PAPER_BALLS = replace(
     data=BouncingBalls(),
 )
 
+# In the paper every hallway has a colour of its own.
+_PAPER_MAZE = replace(
+    _PAPER_SHAPES, preset="paper/maze", data=MiniworldMaze(least_stay=1, most_stay=1)
+)
+_CPU_MAZE = replace(_CPU_SHAPES, preset="cpu/maze", data=MiniworldMaze())
+
 PRESETS: dict[str, RunConfig] = {
     config.preset: config
     for config in (
@@ -73,6 +79,8 @@ PRESETS: dict[str, RunConfig] = {
         _CPU_SHAPES,
         _PAPER_BALLS,
         replace(_CPU_BALL, preset="cpu/bouncing-balls", data=BouncingBalls()),
+        _PAPER_MAZE,
+        _CPU_MAZE,
     )
 }
 

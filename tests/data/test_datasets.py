@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.conftest import short
 from vpr import VPRError
 from vpr.data import DATASETS, MovingBall, Synthetic, dataset, evaluation_rng, training_rng
 from vpr.data.discs import COLOURS
@@ -10,7 +11,7 @@ from vpr.data.discs import COLOURS
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_interface(name: str) -> None:
-    data = dataset(name)
+    data = short(dataset(name))
     batch = data.batch(3, 20, np.random.default_rng(0))
     assert batch.frames.shape == (3, 20, *data.frame)
     assert batch.frames.dtype == np.float32
@@ -22,7 +23,7 @@ def test_interface(name: str) -> None:
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_changes_are_the_differences_of_the_labels(name: str) -> None:
-    batch = dataset(name).batch(8, 60, np.random.default_rng(1))
+    batch = short(dataset(name)).batch(8, 60, np.random.default_rng(1))
     for factor, values in batch.factors.items():
         flat = values.reshape(*values.shape[:2], -1)
         moved = (np.diff(flat, axis=1) != 0).any(-1)
@@ -31,7 +32,7 @@ def test_changes_are_the_differences_of_the_labels(name: str) -> None:
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_same_seed_same_pixels_and_streams_apart(name: str) -> None:
-    data = dataset(name)
+    data = short(dataset(name))
     train, again = (data.batch(4, 30, training_rng(5)).frames for _ in range(2))
     assert np.array_equal(train, again)
     for seed in range(8):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vpr.cli.main import Command
-from vpr.cli.show import prepare, print_json, print_table
+from vpr.cli.show import prepare, prepare_for_few, print_json, print_table
 from vpr.data import DATASETS, dataset, evaluation_rng
 from vpr.errors import VPRError
 
@@ -30,6 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise VPRError("a sheet needs 1 sequence or more of 2 frames or more")
     if arguments.sequences > MANY:
         prepare(data)
+    else:
+        prepare_for_few(data)
     rng = evaluation_rng(arguments.seed)
     batch = data.batch(arguments.sequences, arguments.length, rng)
     sheet = arguments.out / f"{arguments.name}.png"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vpr.cli.main import Command
-from vpr.cli.show import print_json, print_table
+from vpr.cli.show import prepare_for_few, print_json, print_table
 from vpr.data import DATASETS
 
 if TYPE_CHECKING:
@@ -30,9 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.files import write_text
 
     model = load_model(arguments.model)
+    data = data_for(arguments.model, arguments.data)
+    prepare_for_few(data)
     demo = run_demo(
         model,
-        data_for(arguments.model, arguments.data),
+        data,
         sequences=arguments.sequences,
         length=arguments.length,
         seed=arguments.seed,

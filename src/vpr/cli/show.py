@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from vpr.data.base import Dataset, Prepared
+from vpr.data.base import Dataset, Prepared, Recorded
 
 # Progress and messages go to standard error, so that standard output is only the result.
 messages = Console(stderr=True)
@@ -40,7 +40,13 @@ def prepare(data: Dataset) -> None:
     """What a dataset has to do before its first sequences, with a bar if there is anything."""
     if isinstance(data, Prepared):
         with progress_bars(["Rendering, once:"]) as advance:
-            data.prepare(lambda done, total: advance(0, done, total, "rooms"))
+            data.prepare(lambda done, total: advance(0, done, total, "pictures"))
+
+
+def prepare_for_few(data: Dataset) -> None:
+    """The same for a few sequences, which need all of it only if it comes as a whole."""
+    if isinstance(data, Recorded):
+        prepare(data)
 
 
 @contextmanager

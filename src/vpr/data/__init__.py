@@ -1,8 +1,9 @@
 """Datasets with the ground truth of every factor and its change points."""
 
-from vpr.data.base import Batch, Dataset, evaluation_rng, training_rng
+from vpr.data.base import Batch, Dataset, evaluation_rng, training_rng, unseen
 from vpr.data.bouncing_balls import BouncingBalls
 from vpr.data.loader import Sequences
+from vpr.data.maze import MiniworldMaze
 from vpr.data.moving_ball import MovingBall
 from vpr.data.synthetic import Synthetic
 from vpr.data.three_d_shapes import ThreeDShapesDynamic
@@ -14,6 +15,7 @@ DATASETS: dict[str, Dataset] = {
     "synthetic": Synthetic(),
     "3dsd": ThreeDShapesDynamic(),
     "bouncing-balls": BouncingBalls(),
+    "maze": MiniworldMaze(),
 }
 
 
@@ -29,6 +31,7 @@ __all__ = [
     "Batch",
     "BouncingBalls",
     "Dataset",
+    "MiniworldMaze",
     "MovingBall",
     "Sequences",
     "Synthetic",
@@ -36,4 +39,5 @@ __all__ = [
     "dataset",
     "evaluation_rng",
     "training_rng",
+    "unseen",
 ]

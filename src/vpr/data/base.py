@@ -42,11 +42,26 @@ class Prepared(Protocol):
     def prepare(self, watch: Watch | None = None) -> None: ...
 
 
-def differences(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where values (B, T, ...) differ from those of the frame before, (B, T)."""
+@runtime_checkable
+class Recorded(Protocol):
+    """A dataset whose sequences are not made anew, but cut out of what was recorded once.
+
+    What `unseen` cuts from, the dataset itself never does.
+    """
+
+    def unseen(self) -> Dataset: ...
+
+
+def unseen(data: Dataset) -> Dataset:
+    """What to evaluate on: of a recording the part kept for that; else the data itself."""
+    return data.unseen() if isinstance(data, Recorded) else data
+
+
+def change_points(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a factor (B, T, ...) differs from what it was in the frame before."""
     changed = np.zeros(values.shape[:2], dtype=bool)
-    flat = values.reshape(*values.shape[:2], -1)
-    changed[:, 1:] = (flat[:, 1:] != flat[:, :-1]).any(-1)
+    differs = values[:, 1:] != values[:, :-1]
+    changed[:, 1:] = differs.reshape(*differs.shape[:2], -1).any(-1)
     return changed
 
 

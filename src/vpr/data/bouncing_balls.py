@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.data.base import Batch, differences
+from vpr.data.base import Batch, change_points
 from vpr.data.billiard import roll, scatter
 from vpr.data.discs import COLOURS, draw_discs
 from vpr.errors import VPRError
@@ -72,7 +72,7 @@ class BouncingBalls:
         return Batch(
             frames=draw_discs(position, colour, self.radius * self._scale, self.size),
             factors=factors,
-            changes={name: differences(values) for name, values in factors.items()},
+            changes={name: change_points(values) for name, values in factors.items()},
         )
 
     @property

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vpr.data.base import Batch, Watch, differences
+from vpr.data.base import Batch, Watch, change_points
 from vpr.data.room import SIZE
 from vpr.data.rooms import COUNT, Rooms, rooms
 from vpr.data.shapes_file import ShapesFile, shapes_file
@@ -55,7 +55,7 @@ class ThreeDShapesDynamic:
         return Batch(
             frames=source.paint(hues, still),
             factors=dict(zip(FACTORS, factors, strict=True)),
-            changes=dict(zip(FACTORS, map(differences, factors), strict=True)),
+            changes=dict(zip(FACTORS, map(change_points, factors), strict=True)),
         )
 
     def prepare(self, watch: Watch | None = None) -> None:

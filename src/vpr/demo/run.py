@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from vpr.boundaries import Boundary, boundaries
-from vpr.data import Batch, Dataset, evaluation_rng
+from vpr.data import Batch, Dataset, evaluation_rng, unseen
 from vpr.errors import VPRError
 from vpr.evaluation import Scores, check_request, score
 from vpr.events import Evidence
@@ -63,7 +63,7 @@ def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50,
     check_request(model, data, sequences, length)
     if model.config.levels < 2:
         raise VPRError("a model with one level detects no events: show one with 2 or more")
-    batch = data.batch(sequences, length, evaluation_rng(seed))
+    batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
     trace = model.eval().observe(torch.from_numpy(batch.frames).to(model.usual))
     painted = model.reconstruct(trace.c0).clamp(0, 1).float().cpu().numpy()
     factor = list(batch.changes)[-1]

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vpr.data import Batch, Dataset, evaluation_rng
+from vpr.data import Batch, Dataset, evaluation_rng, unseen
 from vpr.errors import VPRError
 from vpr.evaluation.scores import Marks, periodic_like, random_like, score
 from vpr.model import VPR
@@ -43,7 +43,7 @@ def evaluate(
     share of a level's boundaries at which CE held, alone or with CU; so with `unexpected_share`.
     """
     check_request(model, data, sequences, length)
-    batch = data.batch(sequences, length, evaluation_rng(seed))
+    batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
     observed = _observe(model.eval(), batch, seed, watch)
     levels = range(1, model.config.levels + 1)
     return {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.beliefs import cross_entropy
-from vpr.data import Batch, Dataset, evaluation_rng
+from vpr.data import Batch, Dataset, evaluation_rng, unseen
 from vpr.evaluation import score
 from vpr.events import Evidence, Rule
 from vpr.model import VPR
@@ -33,7 +33,7 @@ class Seen(NamedTuple):
 
 def look_at(model: VPR, rule: Rule, data: Dataset) -> dict[str, Any]:
     """How levels 2 to N do under `rule`: scores, shares, entropies, and one sequence in detail."""
-    batch = data.batch(SEQUENCES, LENGTH, evaluation_rng(SEED))
+    batch = unseen(data).batch(SEQUENCES, LENGTH, evaluation_rng(SEED))
     before, model.rule = model.rule, rule
     try:
         seen = observe_closely(model, torch.from_numpy(batch.frames).to(model.usual))

@@ -1,0 +1,143 @@
+"""Miniworld Maze: a walk through hallways that turn, and now and then change their colour."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from vpr.cache import cache_folder
+from vpr.data.base import Batch, Watch, change_points
+from vpr.data.maze_eyes import Look, open_eyes
+from vpr.data.maze_walk import FRAME, WALLS, WIDTH, draw_plan, hallways_for, walk
+from vpr.data.recording import (
+    Layout,
+    Records,
+    cut,
+    read_recording,
+    record_type,
+    write_recording,
+)
+from vpr.errors import VPRError
+from vpr.options import option
+from vpr.serial import to_dict
+
+LABELS = {  # factors, those of levels 1, 2 and 3 first
+    "position": np.dtype((np.float32, (3,))),
+    "hallway": np.int32,
+    "colour": np.int32,
+    "turning": np.bool_,
+}
+LEG = 8  # hallways that are rendered as one world: a whole maze would slow every picture down
+SIGHT = 3  # hallways ahead of a leg that belong to its world: the third is never in sight
+
+VERSION = 1  # of the walks and pictures: raise it with every change to them
+
+
+@dataclass(frozen=True)
+class MiniworldMaze:
+    """An agent walks through hallways at varying speed, and looks ahead with a little noise.
+
+    Walks are recorded once, by miniworld, into the user's cache; sequences are windows cut out of
+    them. The walks that evaluation gets to see are never trained on.
+    """
+
+    name: ClassVar[str] = "maze"
+
+    shortest: float = option(5.0, "Length of the shortest hallway, in metres; they are 2.5 wide.")
+    longest: float = option(9.0, "Length of the longest hallway.")
+    colours: int = option(6, "How many wall colours there are; they follow in a fixed order.")
+    least_stay: int = option(2, "Hallways of one colour in a row, at least.")
+    most_stay: int = option(3, "Hallways of one colour in a row, at most.")
+    slowest: float = option(0.5, "Least speed, in metres a frame; each hallway has its own.")
+    fastest: float = option(0.9, "Greatest speed.")
+    heading_noise: float = option(3.0, "How far the eyes stray, in degrees.")
+    walks: int = option(16, "Walks recorded for training.")
+    unseen_walks: int = option(4, "Walks recorded for evaluation, on which nothing trains.")
+    frames: int = option(1000, "Frames of each walk.")
+    held_out: bool = option(False, "Cut out of the unseen walks.", flag=False)
+
+    def __post_init__(self) -> None:
+        rules = {
+            f"{1.5 * WIDTH} ≤ shortest ≤ longest": 1.5 * WIDTH <= self.shortest <= self.longest,
+            f"2 to {len(WALLS)} colours": 2 <= self.colours <= len(WALLS),
+            "1 ≤ least_stay ≤ most_stay": 1 <= self.least_stay <= self.most_stay,
+            f"0 < slowest ≤ fastest ≤ {WIDTH}": 0 < self.slowest <= self.fastest <= WIDTH,
+            "a heading_noise from 0 to 15 degrees": 0 <= self.heading_noise <= 15,
+            "1 or more walks, and unseen_walks": min(self.walks, self.unseen_walks) >= 1,
+            "walks of 2 frames or more": self.frames >= 2,
+        }
+        for rule, holds in rules.items():
+            if not holds:
+                raise VPRError(f"maze needs {rule}, got {self}")
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        return FRAME
+
+    def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
+        """`count` windows of `length` frames; records the walks first if they are not there."""
+        records = _recorded(replace(self, held_out=False), self._path())
+        part = records[self.walks :] if self.held_out else records[: self.walks]
+        frames, factors = cut(part, count, length, rng)
+        return Batch(frames, factors, {name: change_points(v) for name, v in factors.items()})
+
+    def prepare(self, watch: Watch | None = None) -> None:
+        """Record the walks now; `watch` is told how many frames are done, and of how many."""
+        if read_recording(self._path(), self._layout()) is None:
+            with open_eyes() as look:
+                write_recording(self._path(), self._layout(), self._takes(look, watch))
+
+    def unseen(self) -> MiniworldMaze:
+        """The same maze by the walks that training never reads."""
+        return replace(self, held_out=True)
+
+    def _takes(self, look: Look, watch: Watch | None) -> Iterator[Records]:
+        kind, (takes, frames) = self._layout()
+        for take in range(takes):
+            records = np.zeros(frames, dtype=kind)  # zeros in the gaps too: same walk, same bytes
+            self._fill(records, np.random.default_rng(take), look)
+            yield records
+            if watch is not None:
+                watch((take + 1) * frames, takes * frames)
+
+    def _fill(self, records: Records, rng: np.random.Generator, look: Look) -> None:
+        """One walk through one maze."""
+        frames = len(records)
+        hallways = hallways_for(frames, self.fastest, self.shortest)
+        lengths, stay = (self.shortest, self.longest), (self.least_stay, self.most_stay)
+        plan = draw_plan(hallways, lengths, self.colours, stay, rng)
+        speeds, noise = (self.slowest, self.fastest), math.radians(self.heading_noise)
+        way = walk(plan, frames, speeds, noise, rng)
+        records["position"], records["hallway"], records["turning"] = way
+        records["colour"] = plan.colours[way.hallway]
+        for first in range(0, int(way.hallway[-1]) + 1, LEG):
+            leg = way.hallway // LEG == first // LEG
+            around = plan.part(first - 1, first + LEG + SIGHT)
+            records["frame"][leg] = look(around, way.position[leg])
+
+    def _layout(self) -> Layout:
+        return Layout(record_type(FRAME, LABELS), (self.walks + self.unseen_walks, self.frames))
+
+    def _path(self) -> Path:
+        """Of the recording: another name for all that would give another one."""
+        fields = to_dict(replace(self, held_out=False))
+        key = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:8]
+        return cache_folder() / f"maze-v{VERSION}-{key}.npy"
+
+
+@cache
+def _recorded(maze: MiniworldMaze, path: Path) -> Records:
+    """The recording, opened once in each process."""
+    maze.prepare()
+    records = read_recording(path, maze._layout())
+    if records is None:
+        raise VPRError(f"{path} is gone or broken as soon as it was written: try again")
+    return records

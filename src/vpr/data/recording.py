@@ -1,0 +1,76 @@
+"""Recorded frames with their labels in one file: written once, then read in windows at full speed.
+
+A plain `.npy` file of records (takes, frames), each a frame of bytes and what is true of it. It is
+mapped into memory: processes share it, and only what is asked for is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from vpr.errors import VPRError
+from vpr.files import write_atomically
+
+Records = NDArray[np.void]  # (takes, frames), of the fields `frame` and one for each label
+
+
+class Layout(NamedTuple):
+    """What a recording holds."""
+
+    kind: np.dtype[np.void]  # of one record
+    shape: tuple[int, int]  # takes, and frames in each
+
+
+def record_type(frame: tuple[int, ...], labels: dict[str, Any]) -> np.dtype[np.void]:
+    """A frame of bytes and its labels, each of the type that it is given."""
+    return np.dtype([("frame", np.uint8, frame), *labels.items()], align=True)
+
+
+def write_recording(path: Path, layout: Layout, takes: Iterable[Records]) -> None:
+    """Take by take, so that one is in memory at a time; the file is whole or not there."""
+    kind, shape = layout
+    header = {"descr": npy.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            npy.write_array_header_1_0(file, header)
+            for take in takes:
+                file.write(take.tobytes())
+
+    own = path.with_name(f"{os.getpid()}-{path.name}")  # another process may be writing the same
+    write_atomically(own, write)
+    own.replace(path)
+
+
+def read_recording(path: Path, layout: Layout) -> Records | None:
+    """The records of a file; None if there is none, or another one in its place."""
+    try:
+        records: Records = np.load(path, mmap_mode="r")
+    except (OSError, ValueError, EOFError):
+        return None
+    return records if Layout(records.dtype, records.shape) == layout else None
+
+
+def cut(
+    records: Records, count: int, length: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float32], dict[str, NDArray[Any]]]:
+    """Windows anywhere in the takes: frames (count, length, *frame) in [0, 1], and their labels."""
+    takes, available = records.shape
+    if length > available:
+        raise VPRError(f"the recording has takes of {available} frames: {length} are too many")
+    take = rng.integers(takes, size=count)
+    start = rng.integers(available - length + 1, size=count)
+    frames = np.empty((count, length, *records["frame"].shape[2:]), dtype=np.float32)
+    for window, k, first in zip(frames, take, start, strict=True):
+        window[:] = records["frame"][k, first : first + length]
+        window /= 255  # at once, while it is in the processor's cache
+    where = take[:, None], start[:, None] + np.arange(length)
+    names = records.dtype.names or ()
+    return frames, {name: records[name][where] for name in names if name != "frame"}
