@@ -11,6 +11,8 @@ from vpr.events import Always, Clockwork, Rule, Subjective
 from vpr.options import option
 from vpr.schedule import Linear, Staged
 
+Data = MovingBall | Synthetic | ThreeDShapesDynamic | BouncingBalls | MiniworldMaze
+
 
 @dataclass(frozen=True)
 class ModelConfig:
@@ -133,9 +135,7 @@ class RunConfig:
     preset: str = option("", "Name of the preset it started from.", flag=False)
     seed: int = option(0, "Seed of weights, data and noise.")
     model: ModelConfig = field(default_factory=ModelConfig)
-    data: MovingBall | Synthetic | ThreeDShapesDynamic | BouncingBalls | MiniworldMaze = field(
-        default_factory=MovingBall
-    )
+    data: Data = field(default_factory=MovingBall)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     schedule: Linear | Staged = field(default_factory=Linear)
 

@@ -7,6 +7,7 @@ from vpr.experiments import (
     criteria,
     decision,
     entropy,
+    maze,
     mechanism,
     sensitivity,
     shapes,
@@ -26,6 +27,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         sensitivity,
         shapes,
         balls,
+        maze,
     )
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vpr.config import RunConfig
-from vpr.data import MovingBall
+from vpr.config import Data, RunConfig
+from vpr.data import BouncingBalls, MiniworldMaze, MovingBall
 from vpr.experiments.base import Result, Scale
 from vpr.presets import preset
 from vpr.schedule import Staged
@@ -29,9 +29,7 @@ def run_of(name: str, scale: Scale) -> RunConfig:
 
 
 def _tiny(config: RunConfig) -> RunConfig:
-    data = config.data
-    if isinstance(data, MovingBall):
-        data = replace(data, size=16)
+    data = _little(config.data)
     return replace(
         config,
         preset=config.preset.replace("cpu/", "tiny/"),
@@ -49,6 +47,14 @@ def _tiny(config: RunConfig) -> RunConfig:
             squeeze_steps=1,
         ),
     )
+
+
+def _little(data: Data) -> Data:
+    if isinstance(data, MovingBall | BouncingBalls):
+        return replace(data, size=16)
+    if isinstance(data, MiniworldMaze):
+        return replace(data, walks=3, unseen_walks=2, frames=120)
+    return data
 
 
 def setting(runs: Sequence[Result]) -> str:
