@@ -40,7 +40,8 @@ class Linear:
 class Staged:
     """Reconstruct first, then let the levels divide the work, by the curve and not by the clock.
 
-    1. All β at `low`, only CU and a little chance decide, until the reconstruction has settled.
+    1. All β near 0, only CU and a little chance decide, until the reconstruction has settled. With
+       `lift` above 1 a lower level pays more, and what is slow enough moves up from the start.
     2. Level 1's β rises to 1 over `level_one_steps`.
     3. The β of each level above rises to 1 over `upper_steps`, one level after the other from
        below: what a lower level can hold it gets from the level above. Then CE may decide too,
@@ -52,7 +53,8 @@ class Staged:
     name: ClassVar[str] = "staged"
     waits: ClassVar[bool] = True  # the learning rate decays, and the run ends, by the curve too
 
-    low: float = option(2e-4, "β of all levels while the reconstruction settles.")
+    low: float = option(2e-4, "β of the top level while the reconstruction settles.")
+    lift: float = option(1.0, "Meanwhile, β of each level as a multiple of the next one's.")
     settle_window: int = option(100, "Steps in a block of the reconstruction's curve.")
     settle_tolerance: float = option(0.2, "A block makes progress when it gains this share.")
     settle_patience: int = option(2, "It settled after so many blocks without progress.")
@@ -69,15 +71,16 @@ class Staged:
             raise VPRError(
                 "schedule needs settle_window ≥ 1, settle_patience ≥ 1 and reconstruction > 0"
             )
-        if min(self.low, self.upper) < 0 or not 0 <= self.explore <= 1:
-            raise VPRError("schedule needs low ≥ 0, upper ≥ 0 and explore in [0, 1]")
+        if min(self.low, self.lift, self.upper) < 0 or not 0 <= self.explore <= 1:
+            raise VPRError("schedule needs low ≥ 0, lift ≥ 0, upper ≥ 0 and explore in [0, 1]")
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = -1 if settled is None else step - settled
-        first = between(since, 0, self.level_one_steps, self.low, 1.0)
+        low = [self.low * self.lift**above for above in reversed(range(levels))]
+        first = between(since, 0, self.level_one_steps, low[0], 1.0)
         risen = self.level_one_steps + self.upper_steps * (levels - 1)
         decides = since >= risen
-        upper = (self._upper(since, n, risen) for n in range(1, levels))
+        upper = (self._upper(since, n, low[n], risen) for n in range(1, levels))
         return Weights(
             self.reconstruction,
             (first, *upper),
@@ -91,11 +94,11 @@ class Staged:
             self.settle_window, self.settle_tolerance, self.settle_patience, self.settle_after
         )
 
-    def _upper(self, since: int, n: int, risen: int) -> float:
+    def _upper(self, since: int, n: int, low: float, risen: int) -> float:
         """β of level n + 1, so many steps after the curve settled; at `risen` all are 1."""
         if since < risen:
             start = self.level_one_steps + self.upper_steps * (n - 1)
-            return between(since, start, start + self.upper_steps, self.low, 1.0)
+            return between(since, start, start + self.upper_steps, low, 1.0)
         return between(since, risen, risen + self.squeeze_steps, 1.0, self.upper**n)
 
 
