@@ -1,6 +1,6 @@
 """Datasets with the ground truth of every factor and its change points."""
 
-from vpr.data.base import Batch, Dataset, evaluation_rng, training_rng
+from vpr.data.base import Batch, Dataset, evaluation_rng, factor_of, training_rng
 from vpr.data.bouncing_balls import BouncingBalls
 from vpr.data.loader import Sequences
 from vpr.data.moving_ball import MovingBall
@@ -35,5 +35,6 @@ __all__ = [
     "ThreeDShapesDynamic",
     "dataset",
     "evaluation_rng",
+    "factor_of",
     "training_rng",
 ]

@@ -42,6 +42,12 @@ class Prepared(Protocol):
     def prepare(self, watch: Watch | None = None) -> None: ...
 
 
+def factor_of(level: int, batch: Batch) -> str:
+    """The factor that level n should follow: the n-th, or the last where there are fewer."""
+    names = list(batch.changes)
+    return names[min(level, len(names)) - 1]
+
+
 def differences(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where values (B, T, ...) differ from those of the frame before, (B, T)."""
     changed = np.zeros(values.shape[:2], dtype=bool)
