@@ -176,7 +176,7 @@ class TestNumbers:
 
 class TestLevels:
     def test_each_is_held_against_its_own_factor(self, show: Show) -> None:
-        """A model that always updates finds all there is to find: walls every 4, objects every 8."""
+        """Who always updates finds all there is: a wall every 4 frames, an object every 8."""
         demo = show(levels=3, data=ROOM, rule="always")
         for clip in demo.clips:
             wall, thing = clip.levels

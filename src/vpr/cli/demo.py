@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _page_of(model: str) -> Path:
-    """Another file for another model, so that one demo does not overwrite the next."""
+    """A file for each model, so that one demo does not overwrite another."""
     words = [] if model == SHOWN else re.findall(r"\w[\w.]*", model)
     return Path("-".join(["demo", *words]) + ".html")
 
