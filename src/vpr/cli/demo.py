@@ -19,9 +19,9 @@ SHOWN = "moving-ball"  # where no model is named
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    words = f"A run folder, a shipped model or a hub id. [{SHOWN}]"
+    models = f"A run folder, a shipped model or a hub id. [{SHOWN}]"
     # One destination for both: without the word on its own, what --model said must stand.
-    parser.add_argument("model", metavar="MODEL", nargs="?", default=argparse.SUPPRESS, help=words)
+    parser.add_argument("model", metavar="MODEL", nargs="?", default=argparse.SUPPRESS, help=models)
     parser.add_argument("--model", default=SHOWN, help="The same, as a flag.")
     parser.add_argument("--data", help=f"Instead of the model's own: {', '.join(DATASETS)}.")
     parser.add_argument(
