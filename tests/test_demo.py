@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import json
 import re
 from base64 import b64decode
@@ -13,26 +14,31 @@ import pytest
 import torch
 from PIL import Image
 
-from vpr.data import MovingBall, Synthetic
+from vpr.data import BouncingBalls, Dataset, MovingBall, Synthetic, ThreeDShapesDynamic
 from vpr.data.discs import COLOURS
+from vpr.data.rooms import HUES, rooms
+from vpr.data.three_d_shapes import FACTORS
 from vpr.demo import Demo, as_json, page, run_demo, summary_rows
 from vpr.demo.curves import LogScale
 from vpr.demo.layout import CELL, FRAME
 from vpr.demo.marks import listed
-from vpr.demo.tips import WORDS, tips
+from vpr.demo.tips import tips
+from vpr.demo.words import WORDS
 from vpr.errors import VPRError
 from vpr.evaluation import score
 from vpr.model import VPR
 
 BALL = MovingBall(size=16)
+BALLS = BouncingBalls(size=16)
+ROOM = ThreeDShapesDynamic(aligned=True)
+STILL = ("scale", "shape", "orientation")
 Show = Callable[..., Demo]
 
 
 @pytest.fixture(scope="module")
 def show(tiny_model: Callable[..., VPR]) -> Show:
-    def build(levels: int = 2, sequences: int = 3, **fields: object) -> Demo:
-        data = Synthetic() if fields.get("frame") == (1,) else BALL
-        model = tiny_model(levels, **{"frame": BALL.frame, "dtype": torch.float32, **fields})
+    def build(levels: int = 2, sequences: int = 3, data: Dataset = BALL, **fields: object) -> Demo:
+        model = tiny_model(levels, **{"frame": data.frame, "dtype": torch.float32, **fields})
         return run_demo(model, data, sequences=sequences, length=24, seed=1)
 
     return build
@@ -44,9 +50,16 @@ ALL = [
     {"levels": 3, "rule": "always"},
     {"levels": 3, "rule": "clockwork", "intervals": (1, 4, 8)},
     {"levels": 3, "expected": False, "unexpected": False},
-    {"frame": (1,)},
+    {"data": Synthetic()},
+    {"levels": 3, "data": ROOM},
+    {"data": BALLS},
     {"sequences": 1, "dtype": torch.float64},
 ]
+
+
+def followed(demo: Demo) -> list[str]:
+    """The factors of all levels, each once."""
+    return list(dict.fromkeys(level.factor for level in demo.clips[0].levels))
 
 
 class TestRun:
@@ -107,14 +120,16 @@ class TestPage:
         assert html.count('class="clip"') == clips
         assert html.count('class="strip"') == 2 * clips
         assert html.count('class="numbers"') == levels
-        lanes = re.findall(r'aria-label="level (\d): changes found', html)
+        lanes = re.findall(r'aria-label="level (\d): \w+ changes found', html)
         assert lanes == [str(n) for n in range(2, levels + 2)] * clips
 
     def test_marks_are_counted_right(self, show: Show, fields: dict[str, object]) -> None:
         demo = show(**fields)
         films = page(demo).split('class="clip"', 1)[1]
         total = [row for row in summary_rows(demo) if row.sequence is None]
-        assert films.count('class="true"') == sum(int(clip.true.sum()) for clip in demo.clips)
+        assert films.count('class="true"') == sum(
+            int(clip.changes[name].sum()) for clip in demo.clips for name in followed(demo)
+        )
         assert films.count('class="disc ') == 2 * sum(row.found for row in total)
         assert films.count('class="cross ') == 2 * sum(row.false for row in total)
         assert films.count('class="ring"') == sum(row.missed for row in total)
@@ -135,7 +150,7 @@ class TestNumbers:
         assert len(rows) == (len(demo.clips) + 1) * len(demo.pooled)
         for row in rows:
             clips = demo.clips if row.sequence is None else [demo.clips[row.sequence - 1]]
-            true = np.stack([clip.true for clip in clips])
+            true = np.stack([clip.changes[row.factor] for clip in clips])
             detected = np.zeros_like(true)
             for marks, clip in zip(detected, clips, strict=True):
                 marks[[b.frame for b in clip.levels[row.level - 2].boundaries]] = True
@@ -151,10 +166,91 @@ class TestNumbers:
         data = json.loads(json.dumps(as_json(demo), allow_nan=False))
         assert [level["f1"] for level in data["levels"]] == [s.f1 for s in demo.pooled]
         for sequence, clip in zip(data["sequences"], demo.clips, strict=True):
-            assert sequence["changes"] == np.flatnonzero(clip.true).tolist()
+            assert list(sequence["changes"]) == followed(demo)
             for level in sequence["levels"]:
+                changes = np.flatnonzero(clip.changes[level["factor"]]).tolist()
+                assert sequence["changes"][level["factor"]] == changes
                 hits = [b["frame"] for b in level["boundaries"] if b["true"]]
-                assert sorted(hits + level["missed_frames"]) == sequence["changes"]
+                assert sorted(hits + level["missed_frames"]) == changes
+
+
+class TestLevels:
+    def test_each_is_held_against_its_own_factor(self, show: Show) -> None:
+        """Who always updates finds all there is: a wall every 4 frames, an object every 8."""
+        demo = show(levels=3, data=ROOM, rule="always")
+        for clip in demo.clips:
+            wall, thing = clip.levels
+            assert (wall.factor, thing.factor) == ("wall", "object")
+            assert wall.outcome.found == (4, 8, 12, 16, 20)
+            assert thing.outcome.found == (8, 16)
+            assert len(thing.outcome.false) == 21
+        assert [scores.precision for scores in demo.pooled] == [5 / 23, 2 / 23]
+
+    def test_missed_changes_are_those_of_its_own_factor(self, show: Show) -> None:
+        demo = show(levels=3, data=ROOM, expected=False, unexpected=False)
+        for wall, thing in (clip.levels for clip in demo.clips):
+            assert wall.outcome.missed == (4, 8, 12, 16, 20)
+            assert thing.outcome.missed == (8, 16)
+
+    def test_the_film_has_the_changes_of_a_factor_over_its_levels(self, show: Show) -> None:
+        film = page(show(levels=3, data=ROOM, sequences=1)).split('class="clip"', 1)[1]
+        labels = re.findall(r'class="label">([^<]+)<', film)
+        assert labels == [
+            *("video", "wall changes", "level 2 · wall events"),
+            *("object changes", "level 3 · object events", "reconstruction"),
+        ]
+        assert re.findall(r"<b>(level .*?)</b>", film) == ["level 2 · wall", "level 3 · object"]
+        hairlines = [each.count('class="guide"') for each in re.findall("<svg.*?</svg>", film)]
+        # Ruler; two lanes of the wall and two of the object; each level's axis and its curves.
+        assert hairlines == [0, 5, 5, 2, 2, 0, 5, 0, 2]
+
+    def test_the_page_tells_who_follows_what(self, show: Show) -> None:
+        html = page(show(levels=3, data=ROOM, sequences=1))
+        assert "Level 2 should follow the wall, level 3 the object." in html
+        assert "the wall or the object truly changes" in html
+        assert "<h2>Level 2 · wall</h2>" in html
+
+    def test_levels_with_one_factor_share_its_lane(self, show: Show) -> None:
+        film = page(show(levels=3, sequences=1)).split('class="clip"', 1)[1]
+        assert film.count(">colour changes<") == 1
+
+    def test_one_level_needs_no_factor_beside_its_number(self, show: Show) -> None:
+        html = page(show())
+        assert "<h2>Level 2</h2>" in html
+        assert ">level 2 events<" in html
+        assert "should follow" not in html
+
+
+class TestFactors:
+    def test_what_never_changes_is_said_once_and_in_no_tip(self, show: Show) -> None:
+        demo = show(levels=3, data=ROOM)
+        headers = re.findall(r"<header><h2>Sequence.*?</header>", page(demo))
+        for header, clip in zip(headers, demo.clips, strict=True):
+            words = [f"{name} {WORDS['3dsd', name][clip.factors[name][0]]}" for name in STILL]
+            assert header.endswith(f"<p>{' · '.join(words)}</p></header>")
+            assert not any(name in tip for name in STILL for tip in tips(demo, clip))
+            assert all(f"<dt>{name}</dt>" in tips(demo, clip)[0] for name in ("floor", "wall"))
+
+    def test_a_factor_to_follow_stays_in_the_tips_where_it_never_changes(self, show: Show) -> None:
+        demo = show(data=MovingBall(size=16, speed=0.01, change_probability=0.0))
+        assert not any(clip.changes["colour"].any() for clip in demo.clips)
+        assert all("<dt>colour</dt>" in tips(demo, clip)[5] for clip in demo.clips)
+        assert "<p>colour" not in page(demo)
+
+    def test_a_value_for_each_ball(self, show: Show) -> None:
+        demo = show(data=BALLS)
+        clip = demo.clips[0]
+        colours, names = clip.factors["colour"], WORDS["bouncing-balls", "colour"]
+        changed = colours[1:] != colours[:-1]
+        t = 1 + int(np.flatnonzero(changed.any(1))[0])
+        words = [
+            f"{names[a]} → {names[b]}" if a != b else names[b]
+            for a, b in zip(colours[t - 1], colours[t], strict=True)
+        ]
+        assert len(words) == 2
+        assert f"<dt>colour</dt><dd>{', '.join(words)}</dd>" in tips(demo, clip)[t]
+        assert "colour-1" not in page(demo)
+        assert "position" not in "".join(tips(demo, clip))
 
 
 class TestParts:
@@ -176,10 +272,23 @@ class TestParts:
         names = WORDS["moving-ball", "colour"]
         assert [rgb[name] for name in names] == (COLOURS @ [4, 2, 1]).tolist()
 
+    def test_hues_have_their_names(self) -> None:
+        usual = {"red": 0, "orange": 30, "lime": 75, "green": 115, "mint": 150, "cyan": 180}
+        usual |= {"blue": 225, "indigo": 255, "purple": 285, "pink": 330}
+        for name, rgb in zip(WORDS["3dsd", "object"], HUES.tolist(), strict=True):
+            degrees = 360 * colorsys.rgb_to_hsv(*rgb)[0]
+            apart = {word: abs((degrees - at + 180) % 360 - 180) for word, at in usual.items()}
+            assert name == min(apart, key=lambda word: apart[word])
+
+    def test_every_place_in_the_grid_of_3dsd_has_a_word(self) -> None:
+        sizes = [len(WORDS["3dsd", name]) for name in FACTORS]
+        assert tuple(sizes) == rooms().sizes
+        assert [WORDS["3dsd", name][0] for name in STILL] == ["0.75", "cube", "−30°"]
+
     def test_tip_tells_the_change(self, show: Show) -> None:
         demo = show()
         clip = demo.clips[0]
-        t = int(np.flatnonzero(clip.true)[0])
+        t = int(np.flatnonzero(clip.changes["colour"])[0])
         names = WORDS["moving-ball", "colour"]
         before, after = (names[int(clip.factors["colour"][k])] for k in (t - 1, t))
         assert f"{before} → {after}" in tips(demo, clip)[t]

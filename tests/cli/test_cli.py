@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from vpr.checkpoint import shipped_models
+from vpr import VPR, ModelConfig
+from vpr.checkpoint import save_pretrained, shipped_models
 from vpr.cli import main
 
 TINY = [
@@ -32,6 +33,13 @@ def tiny_training(out: Path, *more: str, steps: int = 3) -> list[str]:
     return [*words, "--training.steps", str(steps), "--json", *more]
 
 
+def save_tiny_room(folder: Path) -> Path:
+    """An untrained model of three levels that sees frames of 3dsd."""
+    config = ModelConfig(3, state_size=3, width=12, network="folded", channels=4)
+    save_pretrained(VPR(config), folder)
+    return folder
+
+
 def test_train_evaluate_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
     code, out, _ = vpr(capsys, *tiny_training(run))
@@ -50,6 +58,42 @@ def test_train_evaluate_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     code, out, _ = vpr(capsys, "demo", "--model", run, "--length", 9, "--out", page)
     assert code == 0
     assert page.read_text().startswith("<!doctype html>")
+
+
+def test_the_table_leaves_out_what_never_changes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = save_tiny_room(tmp_path / "room")
+    words = ["evaluate", model, "--data", "3dsd", "--sequences", 2, "--length", 10]
+    code, out, _ = vpr(capsys, *words)
+    assert code == 0
+    assert all(out.count(f" {factor} ") == 3 for factor in ("floor", "wall", "object"))
+    assert not any(factor in out for factor in ("scale", "shape", "orientation"))
+    code, out, _ = vpr(capsys, *words, "--json")
+    assert set(json.loads(out)["levels"]["3"]["shape"]) == {"precision", "recall", "f1", "fpr"}
+
+
+def test_demo_of_three_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, page = save_tiny_room(tmp_path / "room"), tmp_path / "page.html"
+    words = ["demo", model, "--data", "3dsd", "--sequences", 1, "--length", 10, "--out", page]
+    code, out, _ = vpr(capsys, *words)
+    assert code == 0
+    assert "Changes of wall that level 2 detected" in out
+    assert "Changes of object that level 3 detected" in out
+    code, out, _ = vpr(capsys, *words, "--json")
+    assert [level["factor"] for level in json.loads(out)["levels"]] == ["wall", "object"]
+
+
+def test_two_models_have_two_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert vpr(capsys, *tiny_training(Path("runs/a.1"), steps=1))[0] == 0
+    words = ["--sequences", 1, "--length", 3]
+    for model in (["runs/a.1"], ["--model", "./runs/a.1/"], []):
+        assert vpr(capsys, "demo", *model, *words)[0] == 0
+    names = sorted(path.name for path in tmp_path.glob("*.html"))
+    assert names == ["demo-runs-a.1.html", "demo.html"]
 
 
 def test_stopped_training_says_how_to_go_on(

@@ -5,7 +5,15 @@ import pytest
 
 from tests.conftest import short
 from vpr import VPRError
-from vpr.data import DATASETS, MovingBall, Synthetic, dataset, evaluation_rng, training_rng
+from vpr.data import (
+    DATASETS,
+    MovingBall,
+    Synthetic,
+    dataset,
+    evaluation_rng,
+    factor_of,
+    training_rng,
+)
 from vpr.data.discs import COLOURS
 
 
@@ -37,6 +45,20 @@ def test_same_seed_same_pixels_and_streams_apart(name: str) -> None:
     assert np.array_equal(train, again)
     for seed in range(8):
         assert not np.array_equal(train, data.batch(4, 30, evaluation_rng(seed)).frames)
+
+
+@pytest.mark.parametrize(
+    ("name", "factors"),
+    [
+        ("moving-ball", ["colour", "colour"]),  # level 3 has none of its own
+        ("synthetic", ["value", "value"]),
+        ("3dsd", ["wall", "object"]),
+        ("bouncing-balls", ["colour", "colour-1"]),
+    ],
+)
+def test_the_factors_of_levels_2_and_3(name: str, factors: list[str]) -> None:
+    batch = dataset(name).batch(1, 2, np.random.default_rng(0))
+    assert [factor_of(level, batch) for level in (2, 3)] == factors
 
 
 def test_unknown_dataset_names_the_known_ones() -> None:

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from vpr.beliefs import cross_entropy
-from vpr.data import MovingBall
+from vpr.data import BouncingBalls, MovingBall, evaluation_rng
 from vpr.events import Subjective
-from vpr.experiments.look import look_at, observe_closely
+from vpr.experiments.look import LENGTH, SEED, SEQUENCES, look_at, observe_closely
 from vpr.model import VPR
 
 
@@ -71,3 +71,11 @@ def test_criteria_are_scored_whether_or_not_they_decide(tiny_model: Callable[...
     neither = look_at(model, Subjective(expected=False, unexpected=False), data)["2"]
     assert neither["f1"] == neither["update_rate"] == 0
     assert neither["f1_expected"] > 0
+
+
+def test_each_level_is_held_against_its_own_factor(tiny_model: Callable[..., VPR]) -> None:
+    model, data = tiny_model(levels=3, frame=(3, 16, 16)), BouncingBalls(size=16)
+    told = look_at(model, model.rule, data)
+    batch = data.batch(SEQUENCES, LENGTH, evaluation_rng(SEED))
+    for level, factor in (("2", "colour"), ("3", "colour-1")):
+        assert told[level]["sequence"]["true"] == batch.changes[factor][0, 1:].tolist()

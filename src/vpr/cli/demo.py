@@ -1,8 +1,9 @@
-"""`vpr demo`: the shipped model on fresh sequences, as a table and as a page."""
+"""`vpr demo MODEL`: a model on fresh sequences, as a table for each level and as a page."""
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +15,18 @@ from vpr.data import DATASETS
 if TYPE_CHECKING:
     from vpr.demo.table import Row
 
+SHOWN = "moving-ball"  # where no model is named
+
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    parser.add_argument("--model", default="moving-ball", help="Run folder or model. [moving-ball]")
+    models = f"A run folder, a shipped model or a hub id. [{SHOWN}]"
+    # One destination for both: without the word on its own, what --model said must stand.
+    parser.add_argument("model", metavar="MODEL", nargs="?", default=argparse.SUPPRESS, help=models)
+    parser.add_argument("--model", default=SHOWN, help="The same, as a flag.")
     parser.add_argument("--data", help=f"Instead of the model's own: {', '.join(DATASETS)}.")
-    parser.add_argument("--out", type=Path, default=Path("demo.html"), help="Page. [demo.html]")
+    parser.add_argument(
+        "--out", type=Path, help="Page. [demo.html; of another model demo-MODEL.html]"
+    )
     parser.add_argument("--sequences", type=int, default=4, help="How many sequences. [4]")
     parser.add_argument("--length", type=int, default=50, help="Frames in each. [50]")
     parser.add_argument("--seed", type=int, default=1, help="Seed of the sequences. [1]")
@@ -39,19 +47,31 @@ def run(arguments: argparse.Namespace) -> int:
         length=arguments.length,
         seed=arguments.seed,
     )
-    write_text(arguments.out, page(demo))
+    out = arguments.out or _page_of(arguments.model)
+    write_text(out, page(demo))
     if arguments.json:
-        print_json(as_json(demo) | {"page": str(arguments.out)})
+        print_json(as_json(demo) | {"page": str(out)})
     else:
-        title = f"Changes of {demo.factor} that the model detected"
-        print_table(title, list(COLUMNS), [_cells(row) for row in summary_rows(demo)])
-        print(f"Open {arguments.out} to see it.")
+        _print(summary_rows(demo))
+        print(f"Open {out} to see it.")
     return 0
+
+
+def _page_of(model: str) -> Path:
+    """A file for each model, so that one demo does not overwrite another."""
+    words = [] if model == SHOWN else re.findall(r"\w[\w.]*", model)
+    return Path("-".join(["demo", *words]) + ".html")
+
+
+def _print(rows: list[Row]) -> None:
+    """A table for each level: each has a factor of its own to follow."""
+    for level, factor in dict.fromkeys((row.level, row.factor) for row in rows):
+        title = f"Changes of {factor} that level {level} detected"
+        print_table(title, list(COLUMNS), [_cells(row) for row in rows if row.level == level])
 
 
 COLUMNS = {
     "sequence": "sequence",
-    "level": "level",
     "true": "changes",
     "found": "found",
     "missed": "missed",
@@ -68,4 +88,4 @@ def _cells(row: Row) -> list[object]:
     return [cells[field] for field in COLUMNS.values()]
 
 
-COMMAND = Command("See the shipped model find events in fresh sequences.", declare, run)
+COMMAND = Command("See a model find events in fresh sequences.", declare, run)

@@ -46,10 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(result: dict[str, Any]) -> None:
+    # Level 1 updates at every frame: what it does not find never changes, and scores nothing.
+    moving = [k for k, v in result["levels"]["1"].items() if isinstance(v, dict) and v["recall"]]
     rows = []
     for level, scores in result["levels"].items():
         for factor, score in scores.items():
-            if isinstance(score, dict):
+            if factor in moving:
                 blind = [result["controls"][level][k][factor]["f1"] for k in ("periodic", "random")]
                 rows.append([level, factor, *score.values(), *blind])
     columns = ["level", "factor", "precision", "recall", "F1", "FPR"]

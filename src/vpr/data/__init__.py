@@ -1,6 +1,6 @@
 """Datasets with the ground truth of every factor and its change points."""
 
-from vpr.data.base import Batch, Dataset, evaluation_rng, training_rng, unseen
+from vpr.data.base import Batch, Dataset, evaluation_rng, factor_of, training_rng, unseen
 from vpr.data.bouncing_balls import BouncingBalls
 from vpr.data.loader import Sequences
 from vpr.data.maze import MiniworldMaze
@@ -38,6 +38,7 @@ __all__ = [
     "ThreeDShapesDynamic",
     "dataset",
     "evaluation_rng",
+    "factor_of",
     "training_rng",
     "unseen",
 ]

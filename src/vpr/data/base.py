@@ -57,6 +57,12 @@ def unseen(data: Dataset) -> Dataset:
     return data.unseen() if isinstance(data, Recorded) else data
 
 
+def factor_of(level: int, batch: Batch) -> str:
+    """The factor that level n should follow: the n-th, or the last where there are fewer."""
+    names = list(batch.changes)
+    return names[min(level, len(names)) - 1]
+
+
 def change_points(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a factor (B, T, ...) differs from what it was in the frame before."""
     changed = np.zeros(values.shape[:2], dtype=bool)

@@ -49,7 +49,7 @@ class LogScale(NamedTuple):
 
 
 def curves(clip: Clip, level: Detections, scale: LogScale) -> str:
-    width = CELL * len(clip.true)
+    width = CELL * len(clip.frames)
     grid = "".join(
         tag("line", x1=0, x2=width, y1=scale.y(v), y2=scale.y(v), class_="grid")
         for v in scale.ticks()
@@ -60,11 +60,13 @@ def curves(clip: Clip, level: Detections, scale: LogScale) -> str:
         + _line(level.kl_static, scale, "st")
     )
     label = (
-        f"level {level.level}: D_st, D_ch and the threshold of CU over {len(clip.true)} frames, "
+        f"level {level.level}: D_st, D_ch and the threshold of CU over {len(clip.frames)} frames, "
         "log scale; values on hover"
     )
     edge = tag("line", x1=0, x2=width, y1=0.5, y2=0.5, class_="grid")
-    content = _bands(level) + edge + grid + guides(clip, CURVES) + (lines or _silence())
+    content = (
+        _bands(level) + edge + grid + guides(clip, level.factor, CURVES) + (lines or _silence())
+    )
     return drawing(content, width, CURVES, label)
 
 

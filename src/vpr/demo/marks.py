@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from vpr.boundaries import Kind
 from vpr.demo.layout import CELL, LANE, RULER, centre
 from vpr.demo.run import Clip, Detections
@@ -31,9 +33,9 @@ def ruler(length: int) -> str:
 
 
 def truth_lane(clip: Clip, factor: str) -> str:
-    changes = [t for t, changed in enumerate(clip.true.tolist()) if changed]
-    content = guides(clip, LANE) + "".join(change(centre(t), LANE / 2) for t in changes)
-    return drawing(content, CELL * len(clip.true), LANE, f"{factor} changed at {listed(changes)}")
+    changes = np.flatnonzero(clip.changes[factor]).tolist()
+    content = guides(clip, factor, LANE) + "".join(change(centre(t), LANE / 2) for t in changes)
+    return drawing(content, CELL * len(clip.frames), LANE, f"{factor} changed at {listed(changes)}")
 
 
 def level_lane(clip: Clip, level: Detections) -> str:
@@ -42,19 +44,19 @@ def level_lane(clip: Clip, level: Detections) -> str:
     events = "".join(shape[b.frame](centre(b.frame), LANE / 2, b.kind) for b in level.boundaries)
     found, lost, false = (listed(frames) for frames in level.outcome)
     return drawing(
-        guides(clip, LANE) + missed + events,
-        CELL * len(clip.true),
+        guides(clip, level.factor, LANE) + missed + events,
+        CELL * len(clip.frames),
         LANE,
-        f"level {level.level}: changes found at {found}; missed at {lost}; false events at {false}",
+        f"level {level.level}: {level.factor} changes found at {found}; missed at {lost}; "
+        f"false events at {false}",
     )
 
 
-def guides(clip: Clip, height: float) -> str:
+def guides(clip: Clip, factor: str, height: float) -> str:
     """A hairline at every true change, for the eye that goes down from the frame."""
     return "".join(
         tag("line", x1=centre(t), x2=centre(t), y1=0, y2=height, class_="guide")
-        for t, changed in enumerate(clip.true.tolist())
-        if changed
+        for t in np.flatnonzero(clip.changes[factor]).tolist()
     )
 
 

@@ -3,122 +3,72 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from html import escape
-from importlib import resources
-from string import Template
 
-from vpr.boundaries import Kind
+from vpr.demo.cards import legend, numbers
 from vpr.demo.curves import LogScale, axis, curves
+from vpr.demo.factors import still
 from vpr.demo.layout import CELL, FRAME
-from vpr.demo.marks import change, cross, disc, level_lane, ring, ruler, truth_lane
-from vpr.demo.run import Clip, Demo
+from vpr.demo.marks import level_lane, ruler, truth_lane
+from vpr.demo.run import Clip, Demo, Detections
 from vpr.demo.strips import strip
-from vpr.demo.svg import tag
-from vpr.demo.table import Row, pooled_rows
+from vpr.demo.templates import fill, read
 from vpr.demo.tips import tips
-from vpr.evaluation import Scores
+from vpr.demo.words import level_name, value
 
 AXIS = 44  # width of the ticks' numbers
 
 
 def page(demo: Demo) -> str:
     scales = [LogScale.over(levels) for levels in zip(*(c.levels for c in demo.clips), strict=True)]
-    return _fill(
+    levels = demo.clips[0].levels
+    factors = " or the ".join(dict.fromkeys(escape(level.factor) for level in levels))
+    return fill(
         "template.html",
-        style=_read("style.css"),
-        script=_read("hover.js"),
+        style=read("style.css"),
+        script=read("hover.js"),
         dataset=escape(demo.dataset),
-        factor=escape(demo.factor),
+        factors=factors,
+        duties=_duties(levels),
         clips=str(len(demo.clips)),
-        length=str(len(demo.clips[0].true)),
+        length=str(len(demo.clips[0].frames)),
         seed=str(demo.seed),
-        numbers="".join(
-            _numbers(demo, row, scores)
-            for row, scores in zip(pooled_rows(demo), demo.pooled, strict=True)
-        ),
-        legend=_legend(demo.factor),
+        numbers=numbers(demo),
+        legend=legend(factors),
         sequences="".join(
             _sequence(demo, clip, number, scales) for number, clip in enumerate(demo.clips, start=1)
         ),
     )
 
 
-def _numbers(demo: Demo, row: Row, scores: Scores) -> str:
-    """The pooled scores of one level, and how many events of each kind it had."""
-    measures = (("F1", scores.f1), ("precision", scores.precision), ("recall", scores.recall))
-    outcomes = (
-        (f"{escape(demo.factor)} changes", row.changes),
-        ("found", row.found),
-        ("missed", row.missed),
-        ("false", row.false),
-    )
-    kinds: tuple[tuple[Kind, str, int], ...] = (
-        ("expected", "expected (CE)", row.expected),
-        ("unexpected", "unexpected (CU)", row.unexpected),
-        ("both", "both", row.both),
-        ("clock", "by the clock", row.clock),
-    )
-    return _fill(
-        "numbers.html",
-        level=str(row.level),
-        scores=_tiles((name, f"{value:.2f}") for name, value in measures),
-        outcomes=_tiles((name, str(count)) for name, count in outcomes),
-        kinds=_tiles(
-            (name, _icon(disc(8, 8, kind)) + str(count))
-            for kind, name, count in kinds
-            if count or kind != "clock"
-        ),
-    )
-
-
-def _tiles(values: Iterable[tuple[str, str]]) -> str:
-    return "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in values)
-
-
-def _legend(factor: str) -> str:
-    """Shapes, then colours: the two say different things."""
-    shapes = (
-        (change(8, 8), f"the {escape(factor)} truly changes"),
-        (disc(8, 8, "expected"), "event found"),
-        (cross(8, 8, "expected"), "false event"),
-        (ring(8, 8), "change missed"),
-    )
-    colours = (
-        (disc(8, 8, "expected"), "expected: the forecast fits better (CE)"),
-        (disc(8, 8, "unexpected"), "unexpected: more than usual (CU)"),
-        (disc(8, 8, "both"), "both"),
-    )
-    return _entries("shape", shapes) + _entries("colour", colours)
-
-
-def _entries(name: str, entries: Iterable[tuple[str, str]]) -> str:
-    items = "".join(f"<li>{_icon(mark)}{text}</li>" for mark, text in entries)
-    return f"<ul><li><b>{name}</b></li>{items}</ul>"
-
-
-def _icon(mark: str) -> str:
-    return tag("svg", mark, width=16, height=16, aria_hidden="true")
+def _duties(levels: tuple[Detections, ...]) -> str:
+    """Who should follow what; with one level there is no question."""
+    if len(levels) == 1:
+        return ""
+    first, *others = ((level.level, escape(level.factor)) for level in levels)
+    told = ["Level {} should follow the {}".format(*first)]
+    told += ["level {} the {}".format(*each) for each in others]
+    return f" {', '.join(told)}."
 
 
 def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> str:
-    length = len(clip.true)
+    length = len(clip.frames)
+    painted = strip(clip.reconstructions, f"the model's reconstruction of sequence {number}")
     rows = [
         ("", ruler(length)),
         ("video", strip(clip.frames, f"the {length} frames of sequence {number}")),
-        (f"{escape(demo.factor)} changes", truth_lane(clip, demo.factor)),
+        *_lanes(demo, clip),
+        ("reconstruction", painted),
     ]
-    rows += [(f"level {lv.level} events", level_lane(clip, lv)) for lv in clip.levels]
-    painted = strip(clip.reconstructions, f"the model's reconstruction of sequence {number}")
-    rows += [("reconstruction", painted)]
     rows += [
-        (_curve_label(lv.level, scale), curves(clip, lv, scale))
+        (_curve_label(demo, lv, scale), curves(clip, lv, scale))
         for lv, scale in zip(clip.levels, scales, strict=True)
     ]
-    return _fill(
+    return fill(
         "sequence.html",
         number=str(number),
-        summary=_summary(demo, clip),
+        summary=_summary(clip),
+        still=_still(demo, clip),
         rows="".join(f'<div class="label">{label}</div>{lane}' for label, lane in rows),
         # "</" would end the script that carries it
         tips=json.dumps(tips(demo, clip), ensure_ascii=False).replace("</", "<\\/"),
@@ -127,24 +77,39 @@ def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> st
     )
 
 
-def _curve_label(level: int, scale: LogScale) -> str:
-    return _fill("curves.html", level=str(level), axis=axis(scale, AXIS))
+def _lanes(demo: Demo, clip: Clip) -> list[tuple[str, str]]:
+    """Under the changes of each factor the levels that should follow it."""
+    rows: list[tuple[str, str]] = []
+    for factor in dict.fromkeys(level.factor for level in clip.levels):
+        rows += [(f"{escape(factor)} changes", truth_lane(clip, factor))]
+        rows += [
+            (f"level {level_name(demo, lv.level, factor)} events", level_lane(clip, lv))
+            for lv in clip.levels
+            if lv.factor == factor
+        ]
+    return rows
 
 
-def _summary(demo: Demo, clip: Clip) -> str:
+def _curve_label(demo: Demo, level: Detections, scale: LogScale) -> str:
+    name = level_name(demo, level.level, level.factor)
+    return fill("curves.html", level=name, axis=axis(scale, AXIS))
+
+
+def _summary(clip: Clip) -> str:
     parts = []
     for level in clip.levels:
         found, missed, false = (len(frames) for frames in level.outcome)
         parts.append(
-            f"level {level.level} found {found} of {found + missed} {escape(demo.factor)} changes, "
-            f"{false} false · F1 {level.scores.f1:.2f}"
+            f"level {level.level} found {found} of {found + missed} {escape(level.factor)} "
+            f"changes, {false} false · F1 {level.scores.f1:.2f}"
         )
     return "<br>".join(parts)
 
 
-def _fill(name: str, **values: str) -> str:
-    return Template(_read(name)).substitute(values)
-
-
-def _read(name: str) -> str:
-    return (resources.files("vpr.demo") / name).read_text(encoding="utf-8")
+def _still(demo: Demo, clip: Clip) -> str:
+    """What is the same in all frames of this sequence, said once."""
+    told = (
+        f"{escape(name)} {value(demo.dataset, name, clip.factors[name], 0)}" for name in still(demo)
+    )
+    line = " · ".join(told)
+    return f"<p>{line}</p>" if line else ""

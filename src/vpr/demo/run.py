@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from vpr.boundaries import Boundary, boundaries
-from vpr.data import Batch, Dataset, evaluation_rng, unseen
+from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
 from vpr.evaluation import Scores, check_request, score
 from vpr.events import Evidence
@@ -31,6 +31,7 @@ class Detections(NamedTuple):
     """What one level made of one sequence. NaN where the signal did not arrive."""
 
     level: int  # 2 or higher
+    factor: str  # whose changes are the events that this level should find
     boundaries: tuple[Boundary, ...]  # after the first frame, which opens every level
     kl_static: Curve  # D_st
     kl_change: Curve  # D_ch
@@ -45,13 +46,12 @@ class Clip(NamedTuple):
     frames: NDArray[np.float32]  # (T, *frame)
     reconstructions: NDArray[np.float32]  # (T, *frame)
     factors: dict[str, NDArray[Any]]  # name → (T, ...), fastest first
-    true: NDArray[np.bool_]  # (T,) where the slowest factor just changed
+    changes: dict[str, NDArray[np.bool_]]  # name → (T,), True where the factor just changed
     levels: tuple[Detections, ...]  # level 2 first
 
 
 class Demo(NamedTuple):
     dataset: str
-    factor: str  # the slowest, whose changes are the events to find
     seed: int
     clips: tuple[Clip, ...]
     pooled: tuple[Scores, ...]  # level 2 first, over all clips
@@ -66,33 +66,26 @@ def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50,
     batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
     trace = model.eval().observe(torch.from_numpy(batch.frames).to(model.usual))
     painted = model.reconstruct(trace.c0).clamp(0, 1).float().cpu().numpy()
-    factor = list(batch.changes)[-1]
-    true = batch.changes[factor]
-    upper = trace.levels[1:]
     return Demo(
         dataset=data.name,
-        factor=factor,
         seed=seed,
-        clips=tuple(_clip(batch, true, trace, painted, i) for i in range(sequences)),
-        pooled=tuple(score(level.evidence.boundary.cpu().numpy(), true) for level in upper),
+        clips=tuple(_clip(batch, trace, painted, i) for i in range(sequences)),
+        pooled=tuple(
+            score(level.evidence.boundary.cpu().numpy(), batch.changes[factor_of(n, batch)])
+            for n, level in enumerate(trace.levels[1:], start=2)
+        ),
     )
 
 
-def _clip(
-    batch: Batch,
-    true: NDArray[np.bool_],
-    trace: Trace,
-    painted: NDArray[np.float32],
-    i: int,
-) -> Clip:
+def _clip(batch: Batch, trace: Trace, painted: NDArray[np.float32], i: int) -> Clip:
     detected = _boundaries(trace, i)
     return Clip(
         frames=batch.frames[i],
         reconstructions=painted[i],
         factors={name: values[i] for name, values in batch.factors.items()},
-        true=true[i],
+        changes={name: changed[i] for name, changed in batch.changes.items()},
         levels=tuple(
-            _detections(n, level, [b for b in detected if b.level == n], true[i], i)
+            _detections(n, level, [b for b in detected if b.level == n], batch, i)
             for n, level in enumerate(trace.levels[1:], start=2)
         ),
     )
@@ -108,8 +101,10 @@ def _boundaries(trace: Trace, i: int) -> list[Boundary]:
 
 
 def _detections(
-    n: int, level: LevelTrace, detected: list[Boundary], true: NDArray[np.bool_], i: int
+    n: int, level: LevelTrace, detected: list[Boundary], batch: Batch, i: int
 ) -> Detections:
+    factor = factor_of(n, batch)
+    true = batch.changes[factor][i]
     marks = np.zeros_like(true)
     marks[[b.frame for b in detected]] = True
     seen = level.evidence
@@ -118,7 +113,7 @@ def _detections(
     )
     outcome = Outcome(_frames(marks & true), _frames(true & ~marks), _frames(marks & ~true))
     return Detections(
-        n, tuple(detected), st, ch, threshold, outcome, score(marks[None], true[None])
+        n, factor, tuple(detected), st, ch, threshold, outcome, score(marks[None], true[None])
     )
 
 

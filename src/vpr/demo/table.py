@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from vpr.boundaries import Boundary
 from vpr.demo.run import Clip, Demo, Detections
 from vpr.evaluation import Scores
@@ -17,7 +19,8 @@ class Row(NamedTuple):
 
     sequence: int | None  # from 1; None is all
     level: int
-    changes: int  # that are true
+    factor: str  # that the level should follow
+    changes: int  # of it
     detected: int
     found: int
     missed: int
@@ -51,9 +54,8 @@ def as_json(demo: Demo) -> dict[str, Any]:
     """JSON's types only; a number that is not finite is None."""
     return {
         "dataset": demo.dataset,
-        "factor": demo.factor,
         "seed": demo.seed,
-        "length": len(demo.clips[0].true),
+        "length": len(demo.clips[0].frames),
         "levels": [
             row._asdict() | scores._asdict()
             for row, scores in zip(pooled_rows(demo), demo.pooled, strict=True)
@@ -68,6 +70,7 @@ def _row(sequence: int | None, levels: list[Detections], scores: Scores) -> Row:
     return Row(
         sequence=sequence,
         level=levels[0].level,
+        factor=levels[0].factor,
         changes=found + missed,
         detected=found + false,
         found=found,
@@ -84,7 +87,9 @@ def _row(sequence: int | None, levels: list[Detections], scores: Scores) -> Row:
 def _clip(number: int, clip: Clip) -> dict[str, Any]:
     return {
         "sequence": number,
-        "changes": [t for t, changed in enumerate(clip.true.tolist()) if changed],
+        "changes": {
+            lv.factor: np.flatnonzero(clip.changes[lv.factor]).tolist() for lv in clip.levels
+        },
         "levels": [
             _row(number, [level], level.scores)._asdict()
             | level.scores._asdict()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import Any
 
+from vpr.demo.factors import moving
 from vpr.demo.run import Clip, Demo, Detections, Outcome
+from vpr.demo.words import level_name, value
 
-# Values of factors that mean little as numbers.
-WORDS = {("moving-ball", "colour"): ("red", "green", "cyan", "magenta", "yellow", "blue")}
 DECISIONS = {
     "expected": "expected event (CE)",
     "unexpected": "unexpected event (CU)",
@@ -20,36 +19,22 @@ DECISIONS = {
 
 def tips(demo: Demo, clip: Clip) -> list[str]:
     """HTML for each frame."""
-    return [_tip(demo, clip, t) for t in range(len(clip.true))]
+    told = moving(demo)
+    return [_tip(demo, clip, told, t) for t in range(len(clip.frames))]
 
 
-def _tip(demo: Demo, clip: Clip, t: int) -> str:
-    rows = [
-        (escape(name), _factor(demo, clip, name, t))
-        for name, values in clip.factors.items()
-        if values.ndim == 1  # a position is better seen than read
-    ]
+def _tip(demo: Demo, clip: Clip, told: list[str], t: int) -> str:
+    rows = [(escape(name), value(demo.dataset, name, clip.factors[name], t)) for name in told]
     for level in clip.levels:
-        rows += _level(level, t, named=len(clip.levels) > 1)
-    cells = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows)
+        rows += _level(demo, level, t)
+    cells = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows)
     return f"<b>Frame {t}</b><dl>{cells}</dl>"
 
 
-def _factor(demo: Demo, clip: Clip, name: str, t: int) -> str:
-    now = _word(demo.dataset, name, clip.factors[name][t])
-    if name != demo.factor or not clip.true[t]:
-        return now
-    return f"{_word(demo.dataset, name, clip.factors[name][t - 1])} → {now}"
-
-
-def _word(dataset: str, factor: str, value: Any) -> str:
-    words = WORDS.get((dataset, factor))
-    return words[int(value)] if words else f"{float(value):g}"
-
-
-def _level(level: Detections, t: int, named: bool) -> list[tuple[str, str]]:
-    """Evidence and decision; the level's number only where there are several."""
-    heading = [(f"<i>level {level.level}</i>", "")] if named else []
+def _level(demo: Demo, level: Detections, t: int) -> list[tuple[str, str]]:
+    """Evidence and decision; the level's name only where there are several."""
+    name = level_name(demo, level.level, level.factor)
+    heading = [(f"<i>level {name}</i>", "")] if len(demo.pooled) > 1 else []
     return [
         *heading,
         ("D<sub>st</sub>", _number(level.kl_static[t])),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.beliefs import cross_entropy
-from vpr.data import Batch, Dataset, evaluation_rng, unseen
+from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.evaluation import score
 from vpr.events import Evidence, Rule
 from vpr.model import VPR
@@ -70,9 +70,8 @@ def _where_asked(seen: Seen) -> Seen:
 
 
 def _level(seen: Seen, n: int, batch: Batch) -> dict[str, Any]:
-    """Level n is held against the n-th factor, counted from the fastest."""
     e = tree_map(Tensor.cpu, seen.evidence)
-    true = list(batch.changes.values())[min(n, len(batch.changes)) - 1]
+    true = batch.changes[factor_of(n, batch)]
     expected, unexpected = e.kl_static > e.kl_change, e.kl_static > e.threshold
     found = e.boundary[:, 1:]
     count = max(int(found.sum()), 1)

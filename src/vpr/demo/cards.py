@@ -1,0 +1,78 @@
+"""What stands above the films: the scores of each level, and the legend of the marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from vpr.boundaries import Kind
+from vpr.demo.marks import change, cross, disc, ring
+from vpr.demo.run import Demo
+from vpr.demo.svg import tag
+from vpr.demo.table import Row, pooled_rows
+from vpr.demo.templates import fill
+from vpr.demo.words import level_name
+from vpr.evaluation import Scores
+
+
+def numbers(demo: Demo) -> str:
+    """A card for each level."""
+    rows = zip(pooled_rows(demo), demo.pooled, strict=True)
+    return "".join(_card(demo, row, scores) for row, scores in rows)
+
+
+def legend(factors: str) -> str:
+    """Shapes, then colours: the two say different things. `factors` is markup already."""
+    shapes = (
+        (change(8, 8), f"the {factors} truly changes"),
+        (disc(8, 8, "expected"), "event found"),
+        (cross(8, 8, "expected"), "false event"),
+        (ring(8, 8), "change missed"),
+    )
+    colours = (
+        (disc(8, 8, "expected"), "expected: the forecast fits better (CE)"),
+        (disc(8, 8, "unexpected"), "unexpected: more than usual (CU)"),
+        (disc(8, 8, "both"), "both"),
+    )
+    return _entries("shape", shapes) + _entries("colour", colours)
+
+
+def _card(demo: Demo, row: Row, scores: Scores) -> str:
+    """The pooled scores of one level, and how many events of each kind it had."""
+    measures = (("F1", scores.f1), ("precision", scores.precision), ("recall", scores.recall))
+    outcomes = (
+        (f"{escape(row.factor)} changes", row.changes),
+        ("found", row.found),
+        ("missed", row.missed),
+        ("false", row.false),
+    )
+    kinds: tuple[tuple[Kind, str, int], ...] = (
+        ("expected", "expected (CE)", row.expected),
+        ("unexpected", "unexpected (CU)", row.unexpected),
+        ("both", "both", row.both),
+        ("clock", "by the clock", row.clock),
+    )
+    return fill(
+        "numbers.html",
+        level=level_name(demo, row.level, row.factor),
+        scores=_tiles((name, f"{value:.2f}") for name, value in measures),
+        outcomes=_tiles((name, str(count)) for name, count in outcomes),
+        kinds=_tiles(
+            (name, _icon(disc(8, 8, kind)) + str(count))
+            for kind, name, count in kinds
+            if count or kind != "clock"
+        ),
+    )
+
+
+def _tiles(values: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in values)
+
+
+def _entries(name: str, entries: Iterable[tuple[str, str]]) -> str:
+    items = "".join(f"<li>{_icon(mark)}{text}</li>" for mark, text in entries)
+    return f"<ul><li><b>{name}</b></li>{items}</ul>"
+
+
+def _icon(mark: str) -> str:
+    return tag("svg", mark, width=16, height=16, aria_hidden="true")
