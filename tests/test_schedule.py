@@ -1,5 +1,6 @@
 """The weights of the loss over training."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,13 @@ def test_staged_raises_one_level_after_the_other_and_each_further_than_the_one_b
     assert betas == [(1, low, low), (1, 1, low), (1, 1, 1), (1, upper, upper**2)]
     may = [schedule.weights(step, 3, 1000).expected for step in (third - 1, third)]
     assert may == [False, True]
+
+
+def test_lift_makes_lower_levels_pay_more_while_it_settles() -> None:
+    schedule = Staged(low=1e-4, lift=10.0)
+    assert schedule.weights(5, 3, None).kl == pytest.approx((1e-2, 1e-3, 1e-4))
+    risen = schedule.level_one_steps + 2 * schedule.upper_steps
+    assert schedule.weights(1000 + risen, 3, 1000).kl == (1, 1, 1)
 
 
 def test_staged_explores_until_ce_may_decide() -> None:
