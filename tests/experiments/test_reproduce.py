@@ -17,8 +17,10 @@ from vpr.cli import main
 from vpr.experiments import EXPERIMENTS
 from vpr.experiments.base import Result
 from vpr.experiments.reproduce import conclude
+from vpr.experiments.settings import setting
 from vpr.experiments.store import load, path_of, save
 from vpr.experiments.trained import RECORD
+from vpr.presets import PRESETS
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "vpr", "reproduce", "criteria", "--scale", "tiny"]
@@ -158,6 +160,12 @@ def test_what_is_in_the_repository_was_made_by_the_command(name: str) -> None:
         row = rf"\| {re.escape(claim.what)} \|.*\| {re.escape(shown)} ± .*\| {len(claim.ours)} \|"
         table = (ROOT / "results" / "README.md").read_text()
         assert re.search(row, table, re.MULTILINE), claim.what
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_says_how_it_differs(name: str) -> None:
+    run = Result("both", 0, {"preset": name}, {}, 0.0, {})
+    assert setting([run]).startswith(f"{name}: ")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -12,10 +12,14 @@ from vpr.presets import preset
 from vpr.schedule import Staged
 
 STAGED = "smaller image network, staged schedule with random updates at first, root mean in CU"
+BALL = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate, about 2,000 steps"
+SHAPES = f"{STAGED}, sequences of 25 frames (50), loss weights (β 1, 4 and 16, reconstruction 1/4)"
 SETTINGS = {
-    "cpu/moving-ball": (
-        f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate, about 2,000 steps"
-    ),
+    "cpu/moving-ball": BALL,
+    "cpu/moving-ball-slow": BALL,
+    "cpu/bouncing-balls": f"|s| 20 (60) and |x| 200 (1024), two balls of ours, {BALL}",
+    "cpu/3dsd": SHAPES,
+    "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
     "tiny": "a run of seconds, which measures nothing",
     "paper": "the paper's numbers",
 }
@@ -60,5 +64,4 @@ def _little(data: Data) -> Data:
 def setting(runs: Sequence[Result]) -> str:
     """What differs from the paper, for the table."""
     name: str = runs[0].config["preset"]
-    known = (name, name.removesuffix("-slow"), name.split("/")[0])
-    return f"{name}: {next(SETTINGS[key] for key in known if key in SETTINGS)}"
+    return f"{name}: {SETTINGS.get(name) or SETTINGS[name.split('/')[0]]}"
