@@ -101,13 +101,19 @@ def test_recorded_once_and_with_a_bar(
     assert batch().frames.shape == (40, 30, *FRAME)
 
 
-def test_the_same_walks_give_the_same_file(cache_of_its_own: Path) -> None:
+def recorded_twice(cache: Path) -> Path:
+    """The recording, which is the same, byte for byte, when it is made again."""
     SMALL.prepare()
-    (path,) = cache_of_its_own.iterdir()
+    (path,) = cache.iterdir()
     first = path.read_bytes()
     path.unlink()
     SMALL.prepare()
     assert path.read_bytes() == first
+    return path
+
+
+def test_the_same_walks_give_the_same_file(cache_of_its_own: Path) -> None:
+    path = recorded_twice(cache_of_its_own)
     walks = np.load(path)["position"]
     assert len(np.unique(walks[:, 50, 0])) == 6  # each walk is another
 
@@ -231,12 +237,7 @@ def test_walls_have_the_colour_of_their_label(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.usefixtures("real")
 def test_the_same_walk_gives_the_same_pixels(cache_of_its_own: Path) -> None:
-    SMALL.prepare()
-    (path,) = cache_of_its_own.iterdir()
-    first = path.read_bytes()
-    path.unlink()
-    SMALL.prepare()
-    assert path.read_bytes() == first
+    recorded_twice(cache_of_its_own)
 
 
 @pytest.mark.usefixtures("real")

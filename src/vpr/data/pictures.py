@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,13 @@ def write_gif(path: Path, batch: Batch, milliseconds: int = 120) -> None:
     padded = np.pad(frames, ((0, 0), (0, 0), (0, 0), (0, GAP), (0, 0)), constant_values=PAPER)
     moments = np.concatenate(list(padded), axis=2)  # (T, H, B·W, 3)
     _save(path, list(moments), milliseconds)
+
+
+def as_png(pixels: NDArray[np.uint8]) -> bytes:
+    """A picture (H, W, 3 or 4) as a file, and a small one."""
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", optimize=True)
+    return file.getvalue()
 
 
 def as_images(frames: NDArray[np.float32]) -> NDArray[np.uint8]:

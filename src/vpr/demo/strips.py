@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from html import escape
-from io import BytesIO
 from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
+from vpr.data.pictures import as_png
 from vpr.demo.layout import CELL, FRAME
 
 
@@ -41,9 +40,7 @@ def _paint(frames: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 
 def _png(pixels: NDArray[np.uint8]) -> str:
-    file = BytesIO()
-    Image.fromarray(pixels).save(file, "PNG", optimize=True)
-    return "data:image/png;base64," + b64encode(file.getvalue()).decode()
+    return "data:image/png;base64," + b64encode(as_png(pixels)).decode()
 
 
 def _height(frame: tuple[int, ...]) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vpr.config import RunConfig
-from vpr.experiments.base import Result, Results, Scale
-from vpr.experiments.figures import draw_band, draw_scores, panels, unit
+from vpr.experiments.base import Results, Scale
+from vpr.experiments.figures import curve, draw_band, draw_scores, panels, unit
 from vpr.experiments.settings import run_of
-from vpr.experiments.trained import Record
+from vpr.experiments.trained import Record, steps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,10 +37,6 @@ def scores(record: Record) -> dict[str, Any]:
         "settled": record["settled"],
         "curve": {"step": steps(record), "f1": over_training(record, "f1")},
     }
-
-
-def steps(record: Record) -> list[int]:
-    return [look["step"] for look in record["looks"]]
 
 
 def over_training(record: Record, name: str) -> list[float]:
@@ -73,8 +69,3 @@ def draw_training(
         draw_scores(final, groups, [appearances[name].colour for name in results])
         final.set_ylabel("F1 at the end, each run")
     return figure
-
-
-def curve(result: Result, name: str) -> tuple[list[int], list[float]]:
-    """(steps, values) of a result whose metrics hold a `curve`."""
-    return result.metrics["curve"]["step"], result.metrics["curve"][name]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import curve
 from vpr.experiments.base import Claim, Experiment, Results, Scale
-from vpr.experiments.figures import BOTH, GREY, draw_band, panels, unit
+from vpr.experiments.figures import BOTH, GREY, curve, draw_band, panels, unit
 from vpr.experiments.hierarchy import level_claims, level_scores
 from vpr.experiments.settings import run_of, setting
 from vpr.experiments.trained import trained

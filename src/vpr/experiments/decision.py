@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import LEVEL, ball, curve, over_training, steps
+from vpr.experiments.ball import LEVEL, ball, over_training
 from vpr.experiments.base import Claim, Experiment, Results, Scale
-from vpr.experiments.figures import BOTH, CE, CU, GREY, draw_band, panels, unit
+from vpr.experiments.figures import BOTH, CE, CU, GREY, curve, draw_band, panels, unit
 from vpr.experiments.settings import setting
-from vpr.experiments.trained import Record, trained
+from vpr.experiments.trained import Record, steps, trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vpr.config import RunConfig
-from vpr.experiments.ball import ball, curve, over_training, steps
+from vpr.experiments.ball import ball, over_training
 from vpr.experiments.base import Claim, Experiment, Results, Scale
-from vpr.experiments.figures import BOTH, OTHERS, draw_band, draw_runs, panels
+from vpr.experiments.figures import BOTH, OTHERS, curve, draw_band, draw_runs, panels
 from vpr.experiments.settings import setting
-from vpr.experiments.trained import Record, trained
+from vpr.experiments.trained import Record, steps, trained
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
+from vpr.experiments.base import Result
 from vpr.files import write_bytes
 
 if TYPE_CHECKING:
@@ -73,6 +74,11 @@ def write_figure(stem: Path, figure: Figure) -> list[Path]:
         write_bytes(path, buffer.getvalue())
         paths.append(path)
     return paths
+
+
+def curve(result: Result, name: str) -> tuple[list[int], list[float]]:
+    """(steps, values) of a result whose metrics hold a `curve`."""
+    return result.metrics["curve"]["step"], result.metrics["curve"][name]
 
 
 def draw_band(

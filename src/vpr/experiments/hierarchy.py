@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from vpr.experiments.ball import curve, steps
 from vpr.experiments.base import Claim, Result, Results
-from vpr.experiments.figures import BOTH, OTHERS, draw_band, draw_scores, panels, unit
+from vpr.experiments.figures import BOTH, OTHERS, curve, draw_band, draw_scores, panels, unit
 from vpr.experiments.settings import setting
-from vpr.experiments.trained import Record
+from vpr.experiments.trained import Record, steps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ from PIL import Image
 from vpr.checkpoint import load_model
 from vpr.config import RunConfig
 from vpr.data import evaluation_rng, unseen
-from vpr.data.pictures import as_images
+from vpr.data.pictures import as_images, as_png
 from vpr.experiments.base import Advance, Experiment, Measured, Results, Scale
 from vpr.experiments.figures import GREY, panels
 from vpr.experiments.hierarchy import INKS, level_claims, level_scores
@@ -67,15 +67,13 @@ def _places(marks: Any) -> list[int]:
 
 def _as_text(frames: Any) -> str:  # (T, H, W, 3) uint8 → PNG of one row, in base64
     small = [np.asarray(Image.fromarray(frame).resize((SIDE, SIDE))) for frame in frames]
-    file = BytesIO()
-    Image.fromarray(np.concatenate(small, 1)).save(file, "PNG", optimize=True)
-    return b64encode(file.getvalue()).decode()
+    return b64encode(as_png(np.concatenate(small, 1))).decode()
 
 
 def draw(results: Results) -> Figure:
     """Of the first run: under each frame a mark for what changed and what the levels found."""
     strips = next(iter(results.values()))[0].metrics["strips"]
-    with panels(1, len(strips), width=15.0, height=1.15) as (figure, axes):
+    with panels(1, len(strips), width=15.0, height=1.4) as (figure, axes):
         for strip, each in zip(strips, axes, strict=True):
             _draw_strip(each, strip)
     return figure
@@ -91,7 +89,7 @@ def _draw_strip(axes: Axes, strip: dict[str, Any]) -> None:
         for place in places:
             axes.barh(-0.2 - 0.36 * line, 0.9, left=place + 0.05, height=0.28, color=ink)
     axes.set_ylim(-0.4 - 0.36 * (len(marks) - 1), 1)
-    axes.set_yticks([-0.2 - 0.36 * line for line in range(len(marks))], list(marks), fontsize=7)
+    axes.set_yticks([-0.2 - 0.36 * line for line in range(len(marks))], list(marks), fontsize=10)
     axes.set_xticks([])
     axes.grid(visible=False)
     axes.set_aspect("auto")

@@ -11,9 +11,8 @@ import numpy as np
 
 from vpr.data import evaluation_rng, training_rng
 from vpr.evaluation import score
-from vpr.experiments.ball import curve
 from vpr.experiments.base import Advance, Claim, Experiment, Measured, Result, Results, Scale
-from vpr.experiments.figures import BOTH, CE, CU, draw_band, panels, spread, unit
+from vpr.experiments.figures import BOTH, CE, CU, curve, draw_band, panels, spread, unit
 from vpr.experiments.minimal import Minimal, MinimalConfig
 
 if TYPE_CHECKING:

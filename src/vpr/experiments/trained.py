@@ -76,6 +76,11 @@ def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Re
     return record
 
 
+def steps(record: Record) -> list[int]:
+    """At which it was looked at."""
+    return [look["step"] for look in record["looks"]]
+
+
 def _branch_off(config: RunConfig, folder: Path, every: int) -> None:
     """Until CE may decide, a run without CE is the run with it: go on from there if it is here."""
     twin = replace(config, model=replace(config.model, expected=True))
