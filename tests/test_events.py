@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Always, Clockwork, Decision, Exploring, Rule, Subjective, Window
+from vpr.model import VPR
 
 NAN = torch.tensor(math.nan)
 
@@ -170,6 +172,19 @@ class TestExploring:
         assert explored.boundary[plain.boundary].all()
         assert 0.08 < explored.boundary[~plain.boundary].float().mean() < 0.12
         assert torch.equal(explored.unexpected, plain.unexpected)
+        assert explored.lucky is not None
+        assert torch.equal(explored.lucky, explored.boundary & ~plain.boundary)
+
+    def test_what_chance_lets_through_is_not_usual(
+        self, tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+    ) -> None:
+        model = tiny_model(3)
+        never = Clockwork((1, 10**6, 10**6))
+        model.rule = Exploring(never, 1.0, torch.Generator())
+        trace = model.observe(scenes(2, 8))
+        assert not trace.levels[2].evidence.kl_static[:, 1:].isnan().any(), "it was asked"
+        assert trace.state.windows[0].pushed.tolist() == [7, 7]
+        assert trace.state.windows[1].pushed.tolist() == [0, 0]
 
     def test_is_otherwise_the_rule(self) -> None:
         rule = Exploring(Subjective(window=7, power=0.5), 0.0, torch.Generator())

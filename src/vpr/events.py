@@ -79,10 +79,11 @@ class Decision(NamedTuple):
     unexpected: Tensor  # (B,) CU
     boundary: Tensor  # (B,)
     threshold: Tensor  # (B,)
+    lucky: Tensor | None = None  # (B,) updates by chance alone, if the rule has any
 
     def evidence(self, kl_static: Tensor, kl_change: Tensor) -> Evidence:
         """With what was compared."""
-        expected, unexpected, boundary, threshold = self
+        expected, unexpected, boundary, threshold, _ = self
         return Evidence(kl_static, kl_change, threshold, expected, unexpected, boundary)
 
 
@@ -175,7 +176,9 @@ class Exploring:
     """Another rule, and now and then an update without a reason, for training.
 
     A level whose rule passes over a change never learns from the frames that follow it, and so
-    never learns to see the change. A few random updates show it what it misses.
+    never learns to see the change. A few random updates show it what it misses. What they bring
+    to the level above is not counted as usual there: it is mostly nothing, and next to nothing
+    everything looks unexpected.
     """
 
     rule: Rule
@@ -195,7 +198,8 @@ class Exploring:
     ) -> Decision:
         decision = self.rule.decide(level, time, kl_static, kl_change, usual)
         chance = torch.rand(time.shape, generator=self.generator) < self.probability
-        return decision._replace(boundary=decision.boundary | chance.to(time.device))
+        lucky = chance.to(time.device) & ~decision.boundary
+        return decision._replace(boundary=decision.boundary | lucky, lucky=lucky)
 
 
 def _by_clock(boundary: Tensor, usual: Tensor) -> Decision:

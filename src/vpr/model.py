@@ -246,7 +246,7 @@ class VPR(nn.Module):
         opening = state.time == 0
         batch, unknown = len(opening), state.blocks[0].s.new_full(opening.shape, torch.nan)
         evidence = [Evidence.unasked(torch.ones_like(opening), unknown)]  # level 1 is always True
-        windows = list(state.windows)
+        windows, lucky = list(state.windows), None
         for n in range(1, self.config.levels):
             arrives = evidence[-1].boundary & ~opening
             rows = _where(arrives)
@@ -255,9 +255,11 @@ class VPR(nn.Module):
                 break
             seen = nets[n].compare(*tree_rows((state.blocks[n], x(n)), rows, batch))
             usual = windows[n - 1].mean(self.rule.power)
-            windows[n - 1] = windows[n - 1].push(seen[0], rows)
             seen = tree_put((unknown, unknown), rows, seen, batch)
-            told = self.rule.decide(n + 1, state.time, *seen, usual).evidence(*seen)
+            counted = rows if lucky is None else _where(arrives & ~lucky)
+            windows[n - 1] = windows[n - 1].push(seen[0].index_select(0, counted), counted)
+            decision = self.rule.decide(n + 1, state.time, *seen, usual)
+            told, lucky = decision.evidence(*seen), decision.lucky
             evidence.append(told if len(rows) == batch else told.masked(arrives, opening))
         return tuple(evidence), tuple(windows)
 
