@@ -33,23 +33,35 @@ def test_staged_raises_level_one_first_and_then_squeezes_the_others() -> None:
     assert betas == [(low, low), (1, low), (1, 1), (1, upper), (1, upper)]
 
 
-def test_staged_raises_one_level_after_the_other_and_each_further_than_the_one_below() -> None:
+def test_a_middle_level_pays_alone_before_the_top_does() -> None:
     schedule = Staged()
     first = 1000 + schedule.level_one_steps
-    second, third = first + schedule.upper_steps, first + 2 * schedule.upper_steps
-    moments = (first, second, third, third + schedule.squeeze_steps)
+    second = first + schedule.upper_steps
+    sorted_ = second + schedule.sort_steps
+    third = sorted_ + schedule.upper_steps
+    moments = (first, second, sorted_, third, third + schedule.squeeze_steps)
     betas = [schedule.weights(step, 3, 1000).kl for step in moments]
-    low, upper = schedule.low, schedule.upper
-    assert betas == [(1, low, low), (1, 1, low), (1, 1, 1), (1, upper, upper**2)]
+    low, free, upper = schedule.low, schedule.free, schedule.upper
+    paying = (1, upper, free)
+    assert betas == [(1, low, low), paying, paying, (1, upper, 1), (1, upper, upper)]
     may = [schedule.weights(step, 3, 1000).expected for step in (third - 1, third)]
     assert may == [False, True]
+
+
+def test_four_levels_pay_one_after_the_other() -> None:
+    schedule = Staged()
+    turn = schedule.upper_steps + schedule.sort_steps
+    assert [schedule.sorting(levels) for levels in (1, 2, 3, 4)] == [0, 0, turn, 2 * turn]
+    first = 1000 + schedule.level_one_steps
+    betas = [schedule.weights(first + k * turn, 4, 1000).kl for k in (1, 2, 9)]
+    free, upper = schedule.free, schedule.upper
+    assert betas == [(1, upper, free, free), (1, upper, upper, free), (1, upper, upper, upper)]
 
 
 def test_lift_makes_lower_levels_pay_more_while_it_settles() -> None:
     schedule = Staged(low=1e-4, lift=10.0)
     assert schedule.weights(5, 3, None).kl == pytest.approx((1e-2, 1e-3, 1e-4))
-    risen = schedule.level_one_steps + 2 * schedule.upper_steps
-    assert schedule.weights(1000 + risen, 3, 1000).kl == (1, 1, 1)
+    assert schedule.weights(9999, 3, 1000).kl == (1, schedule.upper, schedule.upper)
 
 
 def test_staged_explores_until_ce_may_decide() -> None:

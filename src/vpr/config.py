@@ -101,12 +101,16 @@ class TrainingConfig:
     settling_length: int = option(
         15, "Frames a sequence until a staged run has settled, if that is fewer."
     )
+    sorting_length: int = option(
+        15, "Frames a sequence while middle levels learn to pay, if that is fewer."
+    )
     learning_rate: float = option(5e-4, "Adam's learning rate at the start.")
     warmup_steps: int = option(0, "Steps for the rate to rise from 0.")
     final_learning_rate: float = option(5e-5, "Where the cosine decay of the rate ends.")
     decay_steps: int = option(
         15_000,
-        "Steps that the cosine decay takes; a staged run decays, and ends, so long after settling.",
+        "Steps that the cosine decay takes; a staged run ends with it, so long after settling "
+        "(and after its middle levels have learned to pay).",
     )
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
     kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")
@@ -118,6 +122,7 @@ class TrainingConfig:
             _check(getattr(self, name) >= 1, f"{name} must be 1 or more", getattr(self, name))
         _check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
         _check(self.settling_length >= 2, "settling_length must be 2 or more", self.settling_length)
+        _check(self.sorting_length >= 2, "sorting_length must be 2 or more", self.sorting_length)
         _check(self.learning_rate > 0, "learning_rate must be above 0", self.learning_rate)
         _check(
             self.final_learning_rate >= 0,

@@ -45,7 +45,8 @@ _PAPER_SHAPES = RunConfig(
 # (Bernoulli), 14 after Staged's usual weight of 1/16; not to know an object's hue costs 107 nats
 # (Gaussian), 45 for the smallest. At 1/4 that is 27 and 11: what the top level is there for is
 # worth about the same to it. Floor and wall, four times as large, are worth more anyway.
-# The lift sorts floor and wall before anything settles; see docs/training.md for what is open.
+# The lift sorts floor and wall before anything settles, the short sequences after it wall and
+# object: see docs/training.md.
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
     model=replace(_CPU_BALL.model, levels=3, likelihood="gaussian", tints=4),
@@ -54,16 +55,20 @@ _CPU_SHAPES = RunConfig(
         _CPU_BALL.training,
         batch_size=24,
         length=25,
+        steps=6000,
         settling_length=16,
-        decay_steps=1500,
+        sorting_length=6,
+        decay_steps=1800,
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
     schedule=Staged(
         reconstruction=1 / 4,
         lift=50.0,
         settle_window=200,
-        settle_after=1000,
-        settle_tolerance=0.05,
+        settle_after=800,
+        settle_tolerance=0.15,
+        settle_patience=1,
+        squeeze_steps=300,
     ),
 )
 

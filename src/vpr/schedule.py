@@ -35,6 +35,10 @@ class Linear:
         """Nothing here waits for it; the run's log still tells when it settled."""
         return Staged().curve()
 
+    def sorting(self, levels: int) -> int:
+        """All levels pay from the start."""
+        return 0
+
 
 @dataclass(frozen=True)
 class Staged:
@@ -43,11 +47,13 @@ class Staged:
     1. All β near 0, only CU and a little chance decide, until the reconstruction has settled. With
        `lift` above 1 a lower level pays more, and what is slow enough moves up from the start.
     2. Level 1's β rises to 1 over `level_one_steps`.
-    3. The β of each level above rises to 1 over `upper_steps`, one level after the other from
-       below: what a lower level can hold it gets from the level above. Then CE may decide too,
-       and chance no more.
-    4. They go on over `squeeze_steps`, level 2 to `upper`, level 3 to its square and so on, and
-       stay there: what a lower level can hold leaves the upper ones for good.
+    3. Each level between it and the top, from below: its β rises to `upper` over `upper_steps` and
+       it pays alone for `sort_steps`, while all above are as good as free. What it can predict
+       from one of its updates to the next stays; what changes at some of them only moves up.
+    4. The top level's β rises to 1 over `upper_steps`: what a lower level can hold it gets back.
+       Then CE may decide too, and chance no more.
+    5. It goes on to `upper` over `squeeze_steps` and stays there: copies of what lower levels
+       hold leave it for good.
     """
 
     name: ClassVar[str] = "staged"
@@ -60,9 +66,11 @@ class Staged:
     settle_patience: int = option(2, "It settled after so many blocks without progress.")
     settle_after: int = option(600, "Blocks count from this step on.")
     level_one_steps: int = option(200, "Steps for level 1's β to reach 1.")
-    upper_steps: int = option(300, "Steps for the β of the levels above to reach 1.")
-    squeeze_steps: int = option(100, "Steps from 1 to its last value.")
-    upper: float = option(4.0, "Last β of level 2; its square is level 3's. Level 1 has 1.")
+    upper_steps: int = option(300, "Steps for the β of a level above to rise.")
+    sort_steps: int = option(600, "Steps that a level between 1 and the top then pays alone.")
+    free: float = option(0.02, "β of the levels above it meanwhile.")
+    squeeze_steps: int = option(100, "Steps of the top level's β from 1 to its last value.")
+    upper: float = option(4.0, "Last β of all levels but level 1, which has 1.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
 
@@ -71,19 +79,16 @@ class Staged:
             raise VPRError(
                 "schedule needs settle_window ≥ 1, settle_patience ≥ 1 and reconstruction > 0"
             )
-        if min(self.low, self.lift, self.upper) < 0 or not 0 <= self.explore <= 1:
-            raise VPRError("schedule needs low ≥ 0, lift ≥ 0, upper ≥ 0 and explore in [0, 1]")
+        if min(self.low, self.lift, self.free, self.upper) < 0 or not 0 <= self.explore <= 1:
+            raise VPRError("schedule needs low, lift, free and upper ≥ 0 and explore in [0, 1]")
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = -1 if settled is None else step - settled
-        low = [self.low * self.lift**above for above in reversed(range(levels))]
-        first = between(since, 0, self.level_one_steps, low[0], 1.0)
-        risen = self.level_one_steps + self.upper_steps * (levels - 1)
-        decides = since >= risen
-        upper = (self._upper(since, n, low[n], risen) for n in range(1, levels))
+        decides = since >= self._rise(levels - 1)[1]
+        beta = (self._beta(since, n, levels) for n in range(levels))
         return Weights(
             self.reconstruction,
-            (first, *upper),
+            tuple(beta),
             expected=decides,
             explore=0.0 if decides else self.explore,
         )
@@ -94,12 +99,26 @@ class Staged:
             self.settle_window, self.settle_tolerance, self.settle_patience, self.settle_after
         )
 
-    def _upper(self, since: int, n: int, low: float, risen: int) -> float:
-        """β of level n + 1, so many steps after the curve settled; at `risen` all are 1."""
-        if since < risen:
-            start = self.level_one_steps + self.upper_steps * (n - 1)
-            return between(since, start, start + self.upper_steps, low, 1.0)
-        return between(since, risen, risen + self.squeeze_steps, 1.0, self.upper**n)
+    def sorting(self, levels: int) -> int:
+        """Steps after settling in which the levels between level 1 and the top learn to pay."""
+        return max(levels - 2, 0) * (self.upper_steps + self.sort_steps)
+
+    def _rise(self, n: int) -> tuple[int, int]:
+        """First and last step, since settling, of the rise of level n + 1."""
+        if n == 0:
+            return 0, self.level_one_steps
+        start = self.level_one_steps + (n - 1) * (self.upper_steps + self.sort_steps)
+        return start, start + self.upper_steps
+
+    def _beta(self, since: int, n: int, levels: int) -> float:
+        """β of level n + 1, so many steps after the curve settled."""
+        low = self.low * self.lift ** (levels - 1 - n)
+        if n > 1 and since >= 0:  # free, while those below it learn to pay
+            low = between(since, *self._rise(1), low, self.free)
+        start, end = self._rise(n)
+        if n == 0 or since < end or n + 1 < levels:
+            return between(since, start, end, low, self.upper if 0 < n < levels - 1 else 1.0)
+        return between(since, end, end + self.squeeze_steps, 1.0, self.upper)
 
 
 def between(step: float, start: float, end: float, low: float, high: float) -> float:

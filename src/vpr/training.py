@@ -113,11 +113,15 @@ class Session:
         """Of the coming step's batch: sequences, frames.
 
         Transitions need long sequences; what can be seen in one frame is learned first, and the
-        cheaper for short ones.
+        cheaper for short ones. Levels are told apart on shorter ones still: nobody can learn to
+        count there, so what changes at every other event of a level surprises it.
         """
-        training = self.config.training
-        settling = self.config.schedule.waits and self.curve.settled is None
-        longest = training.settling_length if settling else training.length
+        training, settled = self.config.training, self.curve.settled
+        longest = training.length
+        if self.config.schedule.waits and settled is None:
+            longest = training.settling_length
+        elif self.step < self._sorted():
+            longest = training.sorting_length
         return training.batch_size, min(longest, training.length)
 
     def weights(self, back: int = 0) -> Weights:
@@ -127,16 +131,24 @@ class Session:
 
     def last(self) -> int:
         """The run's last step, as far as it is known."""
-        training, settled = self.config.training, self.curve.settled
-        if not self.config.schedule.waits or settled is None:
+        training = self.config.training
+        if not self.config.schedule.waits or self.curve.settled is None:
             return training.steps
-        return min(training.steps, settled + training.decay_steps)
+        return min(training.steps, self._sorted() + training.decay_steps)
 
     def learning_rate(self) -> float:
         """Of the coming step."""
-        settled = self.curve.settled if self.config.schedule.waits else 0
-        decayed = 0 if settled is None else self.step - settled
+        waiting = self.config.schedule.waits and self.curve.settled is None
+        decayed = 0 if waiting else max(self.step - self._sorted(), 0)
         return learning_rate(self.step, decayed, self.config.training)
+
+    def _sorted(self) -> int:
+        """The step at which the levels between level 1 and the top have learned to pay.
+
+        From here on sequences are long and the learning rate falls.
+        """
+        settled = self.curve.settled if self.config.schedule.waits else 0
+        return (settled or 0) + self.config.schedule.sorting(self.config.model.levels)
 
     def initial_state(self) -> State:
         """For new sequences; each place in the batch keeps its windows of D_st."""
