@@ -58,15 +58,14 @@ _CPU_SHAPES = RunConfig(
         steps=6000,
         settling_length=16,
         sorting_length=6,
-        decay_steps=1800,
+        decay_steps=1400,
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
     schedule=Staged(
         reconstruction=1 / 4,
         lift=50.0,
-        settle_window=200,
+        settle_window=400,
         settle_after=800,
-        settle_tolerance=0.15,
         settle_patience=1,
         squeeze_steps=300,
     ),

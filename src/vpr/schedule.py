@@ -67,7 +67,7 @@ class Staged:
     settle_after: int = option(600, "Blocks count from this step on.")
     level_one_steps: int = option(200, "Steps for level 1's β to reach 1.")
     upper_steps: int = option(300, "Steps for the β of a level above to rise.")
-    sort_steps: int = option(600, "Steps that a level between 1 and the top then pays alone.")
+    sort_steps: int = option(900, "Steps that a level between 1 and the top then pays alone.")
     free: float = option(0.02, "β of the levels above it meanwhile.")
     squeeze_steps: int = option(100, "Steps of the top level's β from 1 to its last value.")
     upper: float = option(4.0, "Last β of all levels but level 1, which has 1.")
