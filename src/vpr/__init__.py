@@ -6,6 +6,7 @@ from vpr.config import ModelConfig
 from vpr.errors import VPRError
 from vpr.evaluation import evaluate
 from vpr.events import Always, Clockwork, Subjective
+from vpr.generate import rollout, sample
 from vpr.model import VPR
 from vpr.stream import Stream
 
@@ -22,4 +23,6 @@ __all__ = [
     "Subjective",
     "VPRError",
     "evaluate",
+    "rollout",
+    "sample",
 ]

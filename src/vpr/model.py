@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
 from vpr.block import Block, BlockState, Path
-from vpr.checks import check_frames, check_values
+from vpr.checks import check_frames, check_state, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
@@ -305,14 +305,12 @@ class VPR(nn.Module):
         p: Belief = self._blocks()[n].p(path.d, path.c)
         if n + 1 < self.config.levels:
             return p
-        opening = (path.d == 0).all(-1, keepdim=True)  # p(s^N_1) = N(0, 1): before any transition
-        return Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
+        return opened(p, path.d)
 
     def _check_state(self, state: State, batch: int) -> None:
         if len(state.time) != batch:
             raise VPRError(f"the state follows {len(state.time)} sequences, the video has {batch}")
-        if len(state.blocks) != self.config.levels:
-            raise VPRError(f"the state has {len(state.blocks)} levels, not {self.config.levels}")
+        check_state(state, self.config)
 
     def _check_noise(self, noise: Tensor | None, time: tuple[int, ...], batch: int) -> None:
         shape = (*time, self.config.levels, batch, self.config.state_size)
@@ -324,6 +322,12 @@ class VPR(nn.Module):
 
     def _blocks(self) -> list[Block]:
         return list(self.blocks)  # type: ignore[arg-type]
+
+
+def opened(p: Belief, d: Tensor) -> Belief:
+    """The top level's p, which is p(s^N_1) = N(0, 1) where d = 0: before any transition."""
+    opening = (d == 0).all(-1, keepdim=True)
+    return Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
 
 
 def balance(kls: Tensor) -> Tensor:
