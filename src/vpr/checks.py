@@ -48,3 +48,13 @@ def check_state(state: State, config: ModelConfig) -> None:
             f"the state is of another model: it has width {sizes[0]} and state size {sizes[1]}, "
             f"not {config.width} and {config.state_size}"
         )
+
+
+def check_level(level: int, config: ModelConfig) -> None:
+    if not 1 <= level <= config.levels:
+        raise VPRError(f"level must be 1 to {config.levels}, got {level}")
+
+
+def check_count(name: str, count: int) -> None:
+    if count < 1:
+        raise VPRError(f"{name} must be 1 or more, got {count}")

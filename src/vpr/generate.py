@@ -14,8 +14,7 @@ from torch import Tensor
 
 from vpr.beliefs import Belief
 from vpr.block import Block, BlockState
-from vpr.checks import check_state
-from vpr.errors import VPRError
+from vpr.checks import check_count, check_level, check_state
 from vpr.lean import LeanBlock
 from vpr.model import VPR, opened
 from vpr.trace import State
@@ -58,8 +57,7 @@ def rollout(
     of p(s | d = 0, c).
     """
     n = _index(model, state, level)
-    if steps < 1:
-        raise VPRError(f"steps must be 1 or more, got {steps}")
+    check_count("steps", steps)
     noise = _noise(model, len(state.time), steps, generator) if samples else None
     beliefs, s, now = _jump(model, n, state.blocks[n], steps, noise)
     below = _empty(model, noise) if empty else _held(state)
@@ -86,8 +84,7 @@ def sample(
     draws look alike, while those of the paper's figure 6 are diverse.
     """
     index = _index(model, state, level)
-    if n < 1:
-        raise VPRError(f"n must be 1 or more, got {n}")
+    check_count("n", n)
     now = state.blocks[index]
     d = torch.zeros_like(now.d) if empty else now.d
     belief = _prior(model, index, d, now.c)
@@ -98,8 +95,7 @@ def sample(
 
 def _index(model: VPR, state: State, level: int) -> int:
     check_state(state, model.config)
-    if not 1 <= level <= model.config.levels:
-        raise VPRError(f"level must be 1 to {model.config.levels}, got {level}")
+    check_level(level, model.config)
     return level - 1
 
 
