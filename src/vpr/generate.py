@@ -61,7 +61,7 @@ def rollout(
     noise = _noise(model, len(state.time), steps, generator) if samples else None
     beliefs, s, now = _jump(model, n, state.blocks[n], steps, noise)
     below = _empty(model, noise) if empty else _held(state)
-    frames = _decode(model, n, now.c, s, below)
+    frames = _paint(model, n, now.c, s, below)
     blocks = (*state.blocks[:n], now, *state.blocks[n + 1 :])
     return Rollout(frames, beliefs, s, state._replace(blocks=blocks))
 
@@ -90,7 +90,14 @@ def sample(
     belief = _prior(model, index, d, now.c)
     noise = model.noise(len(d), n, generator)[:, index].transpose(0, 1)  # (B, n, S)
     s = torch.addcmul(belief.mean.unsqueeze(1), belief.std.unsqueeze(1), noise)
-    return Draws(_decode(model, index, now.c, s, _held(state)), belief, s)
+    return Draws(_paint(model, index, now.c, s, _held(state)), belief, s)
+
+
+@torch.no_grad()
+def decode(model: VPR, state: State, level: int, s: Tensor) -> Tensor:
+    """Frames (B, K, *frame) of other states s (B, K, S) of a level, all other levels held."""
+    n = _index(model, state, level)
+    return _paint(model, n, state.blocks[n].c, s, _held(state))
 
 
 def _index(model: VPR, state: State, level: int) -> int:
@@ -147,8 +154,8 @@ def _empty(model: VPR, noise: Tensor | None) -> Below:
     return draw
 
 
-def _decode(model: VPR, n: int, c: Tensor, s: Tensor, below: Below) -> Tensor:
-    """From the states s (B, K, S) of level n under its c (B, D) to frames, all in one call."""
+def _paint(model: VPR, n: int, c: Tensor, s: Tensor, below: Below) -> Tensor:
+    """From states s (B, K, S) of level n under its c (B, D) down to frames, all K in one call."""
     c = c.unsqueeze(1).expand(-1, s.shape[1], -1)
     c = _block(model, n).f_dec(c, s)
     for m in reversed(range(n)):
