@@ -313,6 +313,17 @@ class TestMovingBall:
         assert torch.equal(colours(frames), colour[:, None].expand(-1, 8))
         assert places(frames).diff(dim=1).norm(dim=-1).median() == pytest.approx(6, abs=1)
 
+    def test_without_a_past_below_only_draws_show_a_ball(self, ball: Ball) -> None:
+        model, state, colour = ball
+        means = rollout(model, state, 2, 24, empty=True).frames
+        assert means.max() < 0.5
+        drawn = rollout(model, state, 2, 24, samples=True, generator=seeded(), empty=True).frames
+        shown = (drawn.amax(2) > 0.5).flatten(2).sum(-1) > 35  # pixels; a ball has 113
+        assert 0.3 < shown.float().mean() < 0.7
+        wanted = (colour[:, None] + torch.arange(1, 25)) % len(COLOURS)
+        assert (colours(drawn) == wanted)[shown].float().mean() > 0.9
+        assert places(drawn)[shown].std(0).min() > 5
+
     def test_samples_of_level_2_are_diverse_without_a_past_and_alike_with_it(
         self, ball: Ball
     ) -> None:
