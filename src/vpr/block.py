@@ -103,8 +103,8 @@ class Block(nn.Module):
         d_next = self.f_tran(s, d)
         return BlockState(d, c, s, q, d_next, self._keep(q, d_next, c, context, from_c))
 
-    def unseen(self, d: Tensor, c: Tensor, s: Tensor, p: Belief, d_next: Tensor) -> BlockState:
-        """A timestep that only the prior p made: it stands for the posterior that nobody has."""
+    def imagined(self, d: Tensor, c: Tensor, s: Tensor, p: Belief, d_next: Tensor) -> BlockState:
+        """The next timestep without an x: the prior p stands for a posterior."""
         from_c = self.q.of_c(c)
         context = self.q.of_d(d) + from_c
         return BlockState(d, c, s, p, d_next, self._keep(p, d_next, c, context, from_c))

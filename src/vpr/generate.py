@@ -52,9 +52,9 @@ def rollout(
 ) -> Rollout:
     """The next `steps` events of a level: d ← f_tran(s, d), then s ← the mean of p(s | d, c).
 
-    `samples` draws every s instead, from `generator`. `empty` takes the past from the levels
-    below (appendix C.1): they do not hold their s, each event gives them the mean, or a sample,
-    of p(s | d = 0, c).
+    `samples` draws every s instead, from `generator`. `empty` takes their past from the levels
+    below (appendix C.1): they do not hold their s, but at each event get the mean, or a sample,
+    of p(s | d = 0, c). The state that comes back is good for `rollout`, `step` and `observe`.
     """
     n = _index(model, state, level)
     check_count("steps", steps)
@@ -87,7 +87,7 @@ def sample(
     check_count("n", n)
     now = state.blocks[index]
     d = torch.zeros_like(now.d) if empty else now.d
-    belief = _prior(model, index, d, now.c)
+    belief = model.prior(index, d, now.c)
     noise = model.noise(len(d), n, generator)[:, index].transpose(0, 1)  # (B, n, S)
     s = torch.addcmul(belief.mean.unsqueeze(1), belief.std.unsqueeze(1), noise)
     return Draws(_paint(model, index, now.c, s, _held(state)), belief, s)
@@ -115,11 +115,6 @@ def _noise(model: VPR, batch: int, steps: int, generator: torch.Generator | None
     return torch.cat([model.noise(batch, 1, generator) for _ in range(steps)])
 
 
-def _prior(model: VPR, n: int, d: Tensor, c: Tensor) -> Belief:
-    p: Belief = _block(model, n).p(d, c)
-    return opened(p, d) if n + 1 == model.config.levels else p
-
-
 def _jump(
     model: VPR, n: int, now: BlockState, steps: int, noise: Tensor | None
 ) -> tuple[Belief, Tensor, BlockState]:
@@ -137,7 +132,7 @@ def _jump(
         ps.append(p)
         ss.append(s)
     mean, std = (torch.stack(each, 1) for each in zip(*ps, strict=True))
-    return Belief(mean, std), torch.stack(ss, 1), block.unseen(d, c, s, p, d_next)
+    return Belief(mean, std), torch.stack(ss, 1), block.imagined(d, c, s, p, d_next)
 
 
 def _held(state: State) -> Below:
@@ -145,10 +140,8 @@ def _held(state: State) -> Below:
 
 
 def _empty(model: VPR, noise: Tensor | None) -> Below:
-    """No past; the top level is never below another."""
-
     def draw(n: int, c: Tensor) -> Tensor:
-        p = _prior(model, n, torch.zeros_like(c), c)
+        p = model.prior(n, torch.zeros_like(c), c)
         return p.rsample(noise[:, n].transpose(0, 1) if noise is not None else None)
 
     return draw

@@ -176,6 +176,11 @@ class VPR(nn.Module):
         x0 = self.codec.encode(self.codec.to_layout(video.flatten(0, 1)))
         return self._encode(x0.view(*video.shape[:2], self.config.width))
 
+    def prior(self, n: int, d: Tensor, c: Tensor) -> Belief:  # (..., D) twice → (..., S)
+        """p(s | d, c) of the level with index n (from 0); N(0, 1) at the top before any transition."""
+        p: Belief = self._blocks()[n].p(d, c)
+        return p if n + 1 < self.config.levels else opened(p, d)
+
     def _observe(
         self, y: Tensor, video: Tensor, state: State | None, noise: Tensor | None
     ) -> Trace:
@@ -225,7 +230,7 @@ class VPR(nn.Module):
         """What was in force at each frame: of level n, and its c^{n−1} (B, T, D)."""
         if not moments.opened:
             path = tree_map(_behind, path, Path(before.d, before.c, before.s, before.q))
-        p = self._prior(n, path)
+        p = self.prior(n, path.d, path.c)
         s, q, p, divergence = tree_map(moments.hold, (path.s, path.q, p, kl(path.q, p)))
         level = LevelTrace(s, q, p, torch.where(evidence.boundary, divergence, 0.0), evidence)
         return level, moments.hold(self._blocks()[n].f_dec(path.c, path.s))
@@ -299,13 +304,6 @@ class VPR(nn.Module):
             x = block.f_enc(x)
             read.append(block.read(x))
         return read
-
-    def _prior(self, n: int, path: Path) -> Belief:  # (B, K, S)
-        """p(s | d, c) of a level's updates, in one call: no decision waits for it."""
-        p: Belief = self._blocks()[n].p(path.d, path.c)
-        if n + 1 < self.config.levels:
-            return p
-        return opened(p, path.d)
 
     def _check_state(self, state: State, batch: int) -> None:
         if len(state.time) != batch:

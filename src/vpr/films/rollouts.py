@@ -14,7 +14,7 @@ from vpr.films.film import Film, Strip, watch
 from vpr.generate import rollout
 from vpr.model import VPR
 
-PATIENCE = 16  # times the length of film and rollout, to wait for as many true events
+PATIENCE = 16  # how many times `frames + steps` a sequence may last until all events are there
 
 
 def rollout_film(
@@ -50,8 +50,8 @@ def rollout_film(
         truth = Strip("GT", batch.frames[0, [frames - 1, *events]])
         groups.append((truth, scene.strip(level, jumps.frames)))
         factor = factor_of(level, batch) if batch.changes else None
-        certain = float(jumps.beliefs.std.mean())
-        told.append({"level": level, "factor": factor, "events": events, "std": certain})
+        spread = float(jumps.beliefs.std.mean())
+        told.append({"level": level, "factor": factor, "events": events, "std": spread})
     facts = {"data": data.name, "seed": seed, "frames": frames, "steps": steps}
     return Film(tuple(groups), facts | {"samples": samples, "empty": empty, "levels": told})
 
