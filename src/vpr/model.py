@@ -177,7 +177,7 @@ class VPR(nn.Module):
         return self._encode(x0.view(*video.shape[:2], self.config.width))
 
     def prior(self, n: int, d: Tensor, c: Tensor) -> Belief:  # (..., D) twice → (..., S)
-        """p(s | d, c) of the level with index n (from 0); N(0, 1) at the top before any transition."""
+        """p(s | d, c) at index n, from 0; at the top N(0, 1) where d = 0: see `opened`."""
         p: Belief = self._blocks()[n].p(d, c)
         return p if n + 1 < self.config.levels else opened(p, d)
 
