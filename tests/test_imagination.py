@@ -222,7 +222,7 @@ def test_without_pictures_it_is_the_same(model: VPR, durations: Durations, trace
 def test_errors_are_one_line(
     model: VPR, durations: Durations, trace: Trace, tiny_model: Callable[..., VPR]
 ) -> None:
-    with pytest.raises(VPRError, match="imagine 1 frame or more, not 0"):
+    with pytest.raises(VPRError, match="frames must be 1 or more, got 0"):
         vpr.imagine(model, trace.state, 0, durations=durations)
     with pytest.raises(VPRError, match="seen no frame to go on from"):
         vpr.imagine(model, model.initial(2), 3, durations=durations)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from vpr.ages import Ages
 from vpr.block import Block, BlockState
-from vpr.checks import check_state
+from vpr.checks import check_count, check_state
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.trace import State
@@ -58,8 +58,7 @@ def imagine(
     `samples` of them. `ages` are those of the state's events (`Ages.of`); without them the events
     count as begun unseen.
     """
-    if frames < 1:
-        raise VPRError(f"imagine 1 frame or more, not {frames}")
+    check_count("frames", frames)
     ahead = foresee(model, state, durations, ages=ages, samples=samples, generator=generator)
     told = []
     for moment in islice(ahead, frames):

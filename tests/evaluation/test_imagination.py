@@ -69,5 +69,5 @@ def test_data_without_labels_has_no_truth(model: VPR) -> None:
 def test_errors_are_one_line(model: VPR) -> None:
     with pytest.raises(VPRError, match="the data has"):
         evaluate_imagination(model, Durations(model.config), MovingBall(size=32))
-    with pytest.raises(VPRError, match="imagine 1 frame or more"):
+    with pytest.raises(VPRError, match="frames must be 1 or more, got 0"):
         evaluate_imagination(model, Durations(model.config), BALL, frames=0)

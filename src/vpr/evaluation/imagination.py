@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.ages import Ages
+from vpr.checks import check_count
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.durations import Durations
-from vpr.errors import VPRError
 from vpr.evaluation.calibration import calibration
 from vpr.evaluation.evaluate import CHUNK, check_request
 from vpr.evaluation.lengths import distance, lengths
@@ -48,8 +48,7 @@ def evaluate_imagination(
     On fresh sequences; each is watched, then imagined to go on for so many `frames`.
     """
     check_request(model, data, sequences, length)
-    if frames < 1:
-        raise VPRError(f"imagine 1 frame or more, not {frames}")
+    check_count("frames", frames)
     batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
     generator = torch.Generator().manual_seed(seed)
     parts = [
