@@ -121,7 +121,7 @@ def _jump(block: Block, d: Tensor, c: Tensor, noise: Tensor | None) -> BlockStat
     """The next event of a level, as its prior has it."""
     p = block.p(d, c)
     s = p.rsample(noise)
-    return block.unseen(d, c, s, p, block.f_tran(s, d))
+    return block.imagined(d, c, s, p, block.f_tran(s, d))
 
 
 def _paint(model: VPR, c0: Tensor) -> Tensor:  # (B, T, D) → (B, T, *frame)
