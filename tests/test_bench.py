@@ -350,6 +350,15 @@ class TestCommand:
         assert set(result["by_levels"]["6"]) == {"blocked_s", "updating_s"}
         assert abs(result["rss_mb_100k"] - result["rss_mb_1k"]) < 10
 
+    def test_rollout(self, capsys: pytest.CaptureFixture[str]) -> None:
+        result = bench(capsys, "rollout", "--json", "--model.levels", "3")
+        assert list(result) == ["preset", "threads", "repeats", "weights", "steps", "by_sequences"]
+        assert (result["threads"], result["steps"]) == (1, 200)
+        assert list(result["by_sequences"]) == ["1", "16"]
+        for times in result["by_sequences"].values():
+            ratio = times["rollout_s"] / times["decoding_s"]
+            assert times["rollout_over_decoding"] == ratio
+
     def test_data(self, capsys: pytest.CaptureFixture[str]) -> None:
         result = bench(capsys, "data", "--threads", "1", "--json")
         assert {"batch_s", "step_s", "data_share", "weights"} < set(result)
@@ -361,6 +370,7 @@ class TestCommand:
             ("train", ["--threads", "1"]),
             ("data", ["--threads", "1"]),
             ("stream", ["--frames", "3"]),
+            ("rollout", []),
         ],
     )
     def test_tables(
@@ -384,6 +394,7 @@ class TestCommand:
             ("stream --frames 0", "frames must be 1 or more, got 0"),
             ("train --frames 3", "unknown --frames 3"),
             ("stream --threads 3", "unknown --threads 3"),
+            ("rollout --threads 3", "unknown --threads 3"),
         ],
     )
     def test_mistakes(self, words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:

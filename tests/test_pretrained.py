@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from vpr import VPR, evaluate
-from vpr.checkpoint import data_for, shipped_models
+from vpr.checkpoint import data_for, load_durations, shipped_models
+from vpr.evaluation import evaluate_imagination
 
 
 @pytest.mark.parametrize("name", shipped_models())
@@ -21,3 +22,15 @@ def test_moving_ball_finds_the_colour_changes() -> None:
     report = evaluate(model, data_for("moving-ball"), sequences=32, length=50, seed=11)
     assert report["levels"]["2"]["colour"]["f1"] > 0.95
     assert report["controls"]["2"]["random"]["colour"]["f1"] < 0.3
+
+
+def test_moving_ball_imagines_events_as_long_as_real_ones() -> None:
+    model = VPR.from_pretrained("moving-ball")
+    durations = load_durations("moving-ball", model)
+    data = data_for("moving-ball")
+    report = evaluate_imagination(model, durations, data, sequences=64, frames=100, seed=11)
+    two = report["levels"]["2"]
+    assert two["calibration"]["error"] < 0.05
+    assert two["calibration"]["skill"] > 0.3
+    imagined, true = (two["lengths"][name]["mean"] for name in ("imagined", "true"))
+    assert imagined == pytest.approx(true, rel=0.1)

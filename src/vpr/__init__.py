@@ -6,6 +6,8 @@ from vpr.config import ModelConfig
 from vpr.errors import VPRError
 from vpr.evaluation import evaluate
 from vpr.events import Always, Clockwork, Subjective
+from vpr.generate import rollout, sample
+from vpr.imagination import imagine
 from vpr.model import VPR
 from vpr.stream import Stream
 
@@ -22,4 +24,7 @@ __all__ = [
     "Subjective",
     "VPRError",
     "evaluate",
+    "imagine",
+    "rollout",
+    "sample",
 ]

@@ -101,12 +101,22 @@ class Block(nn.Module):
         q = self.q.given(x + context)
         s = q.rsample(noise)
         d_next = self.f_tran(s, d)
+        return BlockState(d, c, s, q, d_next, self._keep(q, d_next, c, context, from_c))
+
+    def imagined(self, d: Tensor, c: Tensor, s: Tensor, p: Belief, d_next: Tensor) -> BlockState:
+        """The next timestep without an x: the prior p stands for a posterior."""
+        from_c = self.q.of_c(c)
+        context = self.q.of_d(d) + from_c
+        return BlockState(d, c, s, p, d_next, self._keep(p, d_next, c, context, from_c))
+
+    @torch.no_grad()  # decisions are not differentiated
+    def _keep(
+        self, p_st: Belief, d_next: Tensor, c: Tensor, context: Tensor, from_c: Tensor
+    ) -> Kept | None:
         if not self.compares:
-            return BlockState(d, c, s, q, d_next, None)
-        with torch.no_grad():  # decisions are not differentiated
-            contexts = torch.stack([context, self.q.of_d(d_next) + from_c], 1)
-            kept = Kept.of(q, self.p(d_next, c), contexts)
-        return BlockState(d, c, s, q, d_next, kept)
+            return None
+        contexts = torch.stack([context, self.q.of_d(d_next) + from_c], 1)
+        return Kept.of(p_st, self.p(d_next, c), contexts)
 
     def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> tuple[Path, Tensor]:
         """`update` K times, when it is known for what: x (B, K, H), c (B, K, D), noise (B, K, S).

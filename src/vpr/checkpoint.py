@@ -3,6 +3,7 @@
 config.json           the run's configuration, with a format version
 model.safetensors     the weights, to share and to load
 training.safetensors  all that resuming needs (weights, Adam, windows of D_st, random states, step)
+durations.safetensors when events end, if that was learned (`vpr.fitting`); for these weights only
 metrics.jsonl         one line every few steps
 tensorboard/          the same as curves
 
@@ -23,14 +24,15 @@ from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig
 from vpr.data import Dataset, dataset
+from vpr.durations import Durations
 from vpr.errors import VPRError
-from vpr.files import PARTIAL, read_json, read_tensors, why, write_json, write_tensors
+from vpr.files import PARTIAL, digest, read_json, read_tensors, why, write_json, write_tensors
 from vpr.model import VPR
 from vpr.serial import from_dict, to_dict
 
 FORMAT = 1
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
-METRICS = "metrics.jsonl"
+DURATIONS, METRICS = "durations.safetensors", "metrics.jsonl"
 LOCK = ".lock"
 
 
@@ -146,6 +148,33 @@ def load_model(name: Path | str) -> VPR:
     return model.eval()
 
 
+def save_durations(durations: Durations, model: VPR, folder: Path | str) -> None:
+    """Beside the model that they were fitted to, which the file names."""
+    fitted = {"model": _fingerprint(model)}
+    write_tensors(Path(folder) / DURATIONS, durations.state_dict(), fitted)
+
+
+def load_durations(name: Path | str, model: VPR) -> Durations:
+    """Those that lie with the model of this name, see `load_model`; refused for other weights."""
+    path = _find(str(name)) / DURATIONS
+    if not path.exists():
+        raise VPRError(f"{name} has no {DURATIONS}: make them with vpr.fitting.fit_durations")
+    tensors, notes = read_tensors(path)
+    if notes.get("model") != _fingerprint(model):
+        raise VPRError(f"{path} was fitted to other weights than these: fit the durations again")
+    durations = Durations(model.config).to(model.usual)
+    try:
+        durations.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise VPRError(f"{path} is of another version of vpr: fit the durations again") from error
+    return durations.eval()
+
+
+def _fingerprint(model: VPR) -> str:
+    """Of the weights, wherever and however precisely they are kept."""
+    return digest({name: tensor.float().cpu() for name, tensor in model.state_dict().items()}, {})
+
+
 def data_for(name: Path | str, instead: str | None = None) -> Dataset:
     """The dataset that the model of this name was trained on, or another one by its name."""
     if instead is not None:
@@ -189,7 +218,7 @@ def _download(name: str) -> Path:
             f"{' or '.join(shipped_models())}; for the hub, pip install 'vpr-torch[hub]' first"
         ) from None
     try:
-        return Path(snapshot_download(name, allow_patterns=[CONFIG, MODEL]))
+        return Path(snapshot_download(name, allow_patterns=[CONFIG, MODEL, DURATIONS]))
     except Exception as error:  # the hub's client raises many kinds, all mean "not to be had"
         raise VPRError(
             f"no folder {name!r} here, nor on the hub: {type(error).__name__}"

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from vpr.config import ModelConfig
 from vpr.errors import VPRError
+from vpr.trace import State
 
 
 def check_frames(
@@ -35,3 +36,25 @@ def check_values(video: Tensor, config: ModelConfig) -> None:
     bounded = len(config.frame) == 3 or config.likelihood == "bernoulli"
     if bounded and (low < 0 or high > 1):
         raise VPRError(f"values must lie in [0, 1], got {low:g} to {high:g}: divide 8-bit by 255")
+
+
+def check_state(state: State, config: ModelConfig) -> None:
+    """Of a model of this shape."""
+    if len(state.blocks) != config.levels:
+        raise VPRError(f"the state has {len(state.blocks)} levels, not {config.levels}")
+    sizes = state.blocks[0].d.shape[-1], state.blocks[0].s.shape[-1]
+    if sizes != (config.width, config.state_size):
+        raise VPRError(
+            f"the state is of another model: it has width {sizes[0]} and state size {sizes[1]}, "
+            f"not {config.width} and {config.state_size}"
+        )
+
+
+def check_level(level: int, config: ModelConfig) -> None:
+    if not 1 <= level <= config.levels:
+        raise VPRError(f"level must be 1 to {config.levels}, got {level}")
+
+
+def check_count(name: str, count: int) -> None:
+    if count < 1:
+        raise VPRError(f"{name} must be 1 or more, got {count}")

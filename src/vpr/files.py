@@ -64,7 +64,7 @@ def read_json(path: Path) -> Any:
 def write_tensors(path: Path, tensors: dict[str, Tensor], notes: dict[str, str]) -> None:
     """A safetensors file whose header carries `notes` and a checksum of it all."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    header = notes | {"sha256": _digest(tensors, notes)}
+    header = notes | {"sha256": digest(tensors, notes)}
     write_bytes(path, save(tensors, header))
 
 
@@ -79,12 +79,13 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise VPRError(f"{path} is missing") from error
     except (OSError, SafetensorError) as error:
         raise VPRError(f"{path} is truncated or not a safetensors file: copy it again") from error
-    if notes.pop("sha256", None) != _digest(tensors, notes):
+    if notes.pop("sha256", None) != digest(tensors, notes):
         raise VPRError(f"{path} was altered since it was written: copy it again")
     return tensors, notes
 
 
-def _digest(tensors: dict[str, Tensor], notes: dict[str, str]) -> str:
+def digest(tensors: dict[str, Tensor], notes: dict[str, str]) -> str:
+    """Of all there is in a file of tensors, which lie in the memory of the CPU."""
     sha = hashlib.sha256(json.dumps(notes, sort_keys=True).encode())
     for name in sorted(tensors):
         tensor = tensors[name]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
 from vpr.block import Block, BlockState, Path
-from vpr.checks import check_frames, check_values
+from vpr.checks import check_frames, check_state, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
@@ -176,6 +176,11 @@ class VPR(nn.Module):
         x0 = self.codec.encode(self.codec.to_layout(video.flatten(0, 1)))
         return self._encode(x0.view(*video.shape[:2], self.config.width))
 
+    def prior(self, n: int, d: Tensor, c: Tensor) -> Belief:  # (..., D) twice → (..., S)
+        """p(s | d, c) at index n, from 0; at the top N(0, 1) where d = 0: see `opened`."""
+        p: Belief = self._blocks()[n].p(d, c)
+        return p if n + 1 < self.config.levels else opened(p, d)
+
     def _observe(
         self, y: Tensor, video: Tensor, state: State | None, noise: Tensor | None
     ) -> Trace:
@@ -225,7 +230,7 @@ class VPR(nn.Module):
         """What was in force at each frame: of level n, and its c^{n−1} (B, T, D)."""
         if not moments.opened:
             path = tree_map(_behind, path, Path(before.d, before.c, before.s, before.q))
-        p = self._prior(n, path)
+        p = self.prior(n, path.d, path.c)
         s, q, p, divergence = tree_map(moments.hold, (path.s, path.q, p, kl(path.q, p)))
         level = LevelTrace(s, q, p, torch.where(evidence.boundary, divergence, 0.0), evidence)
         return level, moments.hold(self._blocks()[n].f_dec(path.c, path.s))
@@ -300,19 +305,10 @@ class VPR(nn.Module):
             read.append(block.read(x))
         return read
 
-    def _prior(self, n: int, path: Path) -> Belief:  # (B, K, S)
-        """p(s | d, c) of a level's updates, in one call: no decision waits for it."""
-        p: Belief = self._blocks()[n].p(path.d, path.c)
-        if n + 1 < self.config.levels:
-            return p
-        opening = (path.d == 0).all(-1, keepdim=True)  # p(s^N_1) = N(0, 1): before any transition
-        return Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
-
     def _check_state(self, state: State, batch: int) -> None:
         if len(state.time) != batch:
             raise VPRError(f"the state follows {len(state.time)} sequences, the video has {batch}")
-        if len(state.blocks) != self.config.levels:
-            raise VPRError(f"the state has {len(state.blocks)} levels, not {self.config.levels}")
+        check_state(state, self.config)
 
     def _check_noise(self, noise: Tensor | None, time: tuple[int, ...], batch: int) -> None:
         shape = (*time, self.config.levels, batch, self.config.state_size)
@@ -324,6 +320,12 @@ class VPR(nn.Module):
 
     def _blocks(self) -> list[Block]:
         return list(self.blocks)  # type: ignore[arg-type]
+
+
+def opened(p: Belief, d: Tensor) -> Belief:
+    """The top level's p, which is p(s^N_1) = N(0, 1) where d = 0: before any transition."""
+    opening = (d == 0).all(-1, keepdim=True)
+    return Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
 
 
 def balance(kls: Tensor) -> Tensor:

@@ -163,6 +163,19 @@ def test_another_kind_of_schedule_and_data(
         ("evaluate {tmp}/nothing", "no model"),
         ("evaluate {tmp}/file", "no model"),
         ("demo --model nothing-like-it", "no model 'nothing-like-it'"),
+        ("rollout", "RUN"),
+        ("rollout nothing-like-it", "no model 'nothing-like-it'"),
+        ("rollout moving-ball --level 3 --out {tmp}", "level must be 1 to 2, got 3"),
+        ("rollout moving-ball --steps 0 --out {tmp}", "steps must be 1 or more, got 0"),
+        ("rollout moving-ball --frames 1 --out {tmp}", "2 frames or more"),
+        (
+            "rollout moving-ball --data synthetic --out {tmp}",
+            "the model sees frames of (3, 64, 64)",
+        ),
+        ("sample moving-ball --level 0 --out {tmp}", "level must be 1 to 2, got 0"),
+        ("sample moving-ball --n 0 --out {tmp}", "n must be 1 or more, got 0"),
+        ("sample moving-ball --seed -1 --out {tmp}", "seed must be 0 to"),
+        ("sample moving-ball --steps 3 --out {tmp}", "unknown --steps 3"),
         ("data cats", "no dataset 'cats'"),
     ],
 )
@@ -190,6 +203,69 @@ def test_data_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert 0.1 < json.loads(out)["change_rates"]["colour"] < 0.35
     assert (tmp_path / "moving-ball.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "moving-ball.gif").read_bytes().startswith(b"GIF8")
+
+
+@pytest.fixture
+def no_pyav(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vpr.films.files.can_write_mp4", lambda: False)
+
+
+@pytest.mark.usefixtures("no_pyav")
+def test_rollout_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["rollout", "moving-ball", "--steps", 3, "--frames", 12, "--out", tmp_path]
+    code, out, err = vpr(capsys, *words, "--samples", "--empty", "--json")
+    assert code == 0
+    assert "No MP4 without PyAV: pip install 'vpr-torch[video]'." in err
+    told = json.loads(out)
+    assert (told["data"], told["frames"], told["steps"]) == ("moving-ball", 12, 3)
+    assert told["samples"]
+    assert told["empty"]
+    assert [level["factor"] for level in told["levels"]] == ["position", "colour"]
+    assert told["levels"][0]["events"] == [12, 13, 14]
+    assert Path(told["sheet"]).read_bytes().startswith(b"\x89PNG")
+    assert Path(told["gif"]).read_bytes().startswith(b"GIF8")
+    assert "mp4" not in told
+    code, out, _ = vpr(capsys, *words, "--level", 2)
+    assert code == 0
+    assert "3 jumps after 12 frames of moving-ball" in out
+    assert "colour" in out
+    assert "position" not in out
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"rollout-moving-ball.png", "rollout-moving-ball.gif"}
+
+
+@pytest.mark.usefixtures("no_pyav")
+def test_sample_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sample", "moving-ball", "--n", 3, "--frames", 12, "--out", tmp_path]
+    code, out, _ = vpr(capsys, *words)
+    assert code == 0
+    assert "3 draws after 12 frames of moving-ball" in out
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"sample-moving-ball.png", "sample-moving-ball.gif"}
+    broad = json.loads(vpr(capsys, *words, "--json")[1])["levels"]
+    sharp = json.loads(vpr(capsys, *words, "--past", "--json")[1])["levels"]
+    assert [level["level"] for level in broad] == [1, 2]
+    assert all(a["std"] > 2 * b["std"] for a, b in zip(broad, sharp, strict=True))
+
+
+def test_with_pyav_there_is_a_video(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("av")
+    words = ["rollout", "moving-ball", "--steps", 2, "--frames", 5, "--out", tmp_path, "--json"]
+    code, out, err = vpr(capsys, *words)
+    assert code == 0
+    assert "PyAV" not in err
+    assert b"ftyp" in Path(json.loads(out)["mp4"]).read_bytes()[:12]
+
+
+@pytest.mark.usefixtures("no_pyav")
+def test_a_run_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On the data it was trained on, with its own files."""
+    run = tmp_path / "run"
+    assert vpr(capsys, *tiny_training(run, steps=1))[0] == 0
+    for command in ("rollout", "sample"):
+        code, out, _ = vpr(capsys, command, run, "--frames", 3, "--out", tmp_path, "--json")
+        assert code == 0
+        assert json.loads(out)["sheet"].endswith("run.png")
 
 
 def test_the_command_is_installed_and_starts_fast_enough_to_show_help() -> None:

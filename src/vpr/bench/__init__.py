@@ -1,7 +1,8 @@
 """How fast we are, as ratios to what bounds it: measured in one run, side by side."""
 
 from vpr.bench.data import bench_data
+from vpr.bench.rollout import bench_rollout
 from vpr.bench.stream import bench_stream
 from vpr.bench.train import bench_train
 
-__all__ = ["bench_data", "bench_stream", "bench_train"]
+__all__ = ["bench_data", "bench_rollout", "bench_stream", "bench_train"]

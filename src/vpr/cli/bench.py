@@ -22,6 +22,8 @@ count, and every time is a median.
           with the share of this machine's peak and the memory of training.
   stream  One frame at a time on one thread: the encoder, a frame at which nothing happens, a frame
           at which every level updates, for 1 to 6 levels; and a long stream's speed and memory.
+  rollout 200 jumps of the top level with their frames beside decoding alone, on one thread, for one
+          sequence and for 16 at once.
   data    Making a training batch beside learning from it.
 
 On a busy machine the seconds grow more than the ratios; more --repeats make both steadier.
@@ -32,19 +34,18 @@ DEFAULT = "cpu/moving-ball"
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = DESCRIPTION
-    parser.usage = "vpr bench {train,stream,data} [--preset PRESET] [--FIELD VALUE …]"
+    parser.usage = "vpr bench {train,stream,rollout,data} [--preset PRESET] [--FIELD VALUE …]"
     parser.epilog = "The values in brackets are those of the preset."
-    parser.add_argument("kind", metavar="KIND", choices=RUN, help="train, stream or data.")
+    parser.add_argument("kind", metavar="KIND", choices=RUN, help=", ".join(RUN))
     parser.add_argument("--preset", default=DEFAULT, help=f"What to measure. [{DEFAULT}]")
     parser.add_argument("--repeats", type=int, default=20, help="Rounds that count. [20]")
     kind = next((word for word in words if word in RUN), None)
     if kind in (None, "stream"):
         shown = "Frames of the long stream; for stream. [100000]"
         parser.add_argument("--frames", type=int, default=100_000, help=shown)
-    if kind != "stream":
-        parser.add_argument(
-            "--threads", type=int, default=2, help="CPU threads; stream has one. [2]"
-        )
+    if kind not in ("stream", "rollout"):
+        shown = "CPU threads; stream and rollout have one. [2]"
+        parser.add_argument("--threads", type=int, default=2, help=shown)
     named = [word.removeprefix("--preset=") for word in words]
     chosen = next((PRESETS[word] for word in named if word in PRESETS), PRESETS[DEFAULT])
     add_config_flags(parser, chosen, words)
@@ -79,6 +80,14 @@ def _stream(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
         raise VPRError(f"frames must be 1 or more, got {arguments.frames}")
     use_threads(1)
     return bench_stream(config, arguments.repeats, arguments.frames, progress_bar)
+
+
+def _rollout(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
+    from vpr.bench import bench_rollout
+    from vpr.threads import use_threads
+
+    use_threads(1)
+    return bench_rollout(config, arguments.repeats, progress_bar)
 
 
 def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -143,6 +152,24 @@ def _show_stream(result: dict[str, Any]) -> None:
     )
 
 
+def _show_rollout(result: dict[str, Any]) -> None:
+    by_sequences = result["by_sequences"]
+    times = {
+        f"{what}, sequences: {count}": by_sequences[count][key]
+        for count in by_sequences
+        for what, key in {"decoding alone": "decoding_s", "with jumps": "rollout_s"}.items()
+    }
+    _seconds(f"{result['steps']} jumps, weights: {result['weights']}, {_how(result)}", times)
+    _bars(
+        {
+            f"with jumps / decoding, sequences: {count}; 1 costs nothing": (
+                by_sequences[count]["rollout_over_decoding"]
+            )
+            for count in by_sequences
+        }
+    )
+
+
 def _show_data(result: dict[str, Any]) -> None:
     rows = {
         "making a training batch": result["batch_s"],
@@ -174,6 +201,7 @@ def _bars(rows: dict[str, object]) -> None:
 RUN = {
     "train": (_train, _show_train),
     "stream": (_stream, _show_stream),
+    "rollout": (_rollout, _show_rollout),
     "data": (_data, _show_data),
 }
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vpr.cli.main import Command
-from vpr.cli.show import prepare_for_few, print_json, print_table
+from vpr.cli.show import file_stem, prepare_for_few, print_json, print_table
 from vpr.data import DATASETS
 
 if TYPE_CHECKING:
@@ -58,9 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _page_of(model: str) -> Path:
-    """A file for each model, so that one demo does not overwrite another."""
-    words = [] if model == SHOWN else re.findall(r"\w[\w.]*", model)
-    return Path("-".join(["demo", *words]) + ".html")
+    return Path(file_stem("demo", "" if model == SHOWN else model) + ".html")
 
 
 def _print(rows: list[Row]) -> None:

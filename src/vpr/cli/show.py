@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +21,11 @@ messages = Console(stderr=True)
 def tell(line: str) -> None:
     """A message: a path in it is a path, whatever its brackets, and is not broken."""
     messages.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def file_stem(command: str, model: str) -> str:
+    """The name of a file for each command and model, so that one does not overwrite another."""
+    return "-".join([command, *re.findall(r"\w[\w.]*", model)])
 
 
 def print_json(data: Any) -> None:

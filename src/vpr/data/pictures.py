@@ -27,7 +27,7 @@ def write_sheet(path: Path, batch: Batch) -> None:
     marks = np.stack(list(batch.changes.values()))  # (factors, B, T)
     marks = marks[marks.any((1, 2))]  # a factor that never changes needs no space
     rows = [_row(frames[b], marks[:, b]) for b in range(len(frames))]
-    _save(path, [np.concatenate(rows)])
+    save(path, [np.concatenate(rows)])
 
 
 def write_gif(path: Path, batch: Batch, milliseconds: int = 120) -> None:
@@ -35,7 +35,7 @@ def write_gif(path: Path, batch: Batch, milliseconds: int = 120) -> None:
     frames = as_images(batch.frames)  # (B, T, H, W, 3)
     padded = np.pad(frames, ((0, 0), (0, 0), (0, 0), (0, GAP), (0, 0)), constant_values=PAPER)
     moments = np.concatenate(list(padded), axis=2)  # (T, H, B·W, 3)
-    _save(path, list(moments), milliseconds)
+    save(path, list(moments), milliseconds)
 
 
 def as_png(pixels: NDArray[np.uint8]) -> bytes:
@@ -77,7 +77,8 @@ def _row(frames: NDArray[np.uint8], marks: NDArray[np.bool_]) -> NDArray[np.uint
     return sheet
 
 
-def _save(path: Path, pictures: list[NDArray[np.uint8]], milliseconds: int = 0) -> None:
+def save(path: Path, pictures: list[NDArray[np.uint8]], milliseconds: int = 0) -> None:
+    """A PNG of one picture (H, W, 3), or a GIF that shows each for so long."""
     first, *rest = (Image.fromarray(picture) for picture in pictures)
     kind = path.suffix.lstrip(".").upper()
     moving = {"save_all": True, "append_images": rest, "duration": milliseconds, "loop": 0}

@@ -1,6 +1,22 @@
 """How good are the events: scores against ground truth, with controls."""
 
+from vpr.evaluation.calibration import Calibration, calibration
 from vpr.evaluation.evaluate import check_request, evaluate
+from vpr.evaluation.imagination import evaluate_imagination
+from vpr.evaluation.lengths import Lengths, distance, lengths
 from vpr.evaluation.scores import Scores, periodic_like, random_like, score
 
-__all__ = ["Scores", "check_request", "evaluate", "periodic_like", "random_like", "score"]
+__all__ = [
+    "Calibration",
+    "Lengths",
+    "Scores",
+    "calibration",
+    "check_request",
+    "distance",
+    "evaluate",
+    "evaluate_imagination",
+    "lengths",
+    "periodic_like",
+    "random_like",
+    "score",
+]

@@ -1,0 +1,50 @@
+"""How old the events of a state are, which the state itself does not tell."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from vpr.trace import Trace
+
+
+class Ages(NamedTuple):
+    """Of levels 2 to N, on each level's own clock, which ticks when the level below updates.
+
+    A sequence opens in the middle of its first events: they are older than counted.
+    """
+
+    ticks: Tensor  # (B, N − 1) since the level's last update
+    seen: Tensor  # (B, N − 1) was that update a change, or only the sequence's first frame?
+
+    @classmethod
+    def unknown(cls, batch: int, levels: int) -> Ages:
+        """Nothing was seen to begin: after a first frame, or when nobody counted."""
+        ticks = torch.zeros(batch, levels - 1, dtype=torch.long)
+        return cls(ticks, torch.zeros_like(ticks, dtype=torch.bool))
+
+    @classmethod
+    def of(cls, trace: Trace, before: Ages | None = None) -> Ages:
+        """At the end of a trace; `before` it, if the trace goes on from an earlier one."""
+        moved = torch.stack([level.evidence.boundary for level in trace.levels], -1)  # (B, T, N)
+        batch, length, levels = moved.shape
+        ages = before if before is not None else cls.unknown(batch, levels).to(moved.device)
+        opens = (trace.state.time == length).unsqueeze(1)
+        for t in range(length):
+            ages = ages.after(moved[:, t] & ~opens if t == 0 else moved[:, t])
+        return ages
+
+    def after(self, moved: Tensor) -> Ages:
+        """A frame later, at which the levels `moved` (B, N), level 1 first."""
+        below, own = moved[:, :-1], moved[:, 1:]
+        return Ages((self.ticks + below).masked_fill(own, 0), self.seen | own)
+
+    def forgotten(self, rows: Tensor) -> Ages:
+        """Unknown in the sequences `rows` (B,), a mask."""
+        rows = rows.unsqueeze(1)
+        return Ages(self.ticks.masked_fill(rows, 0), self.seen & ~rows)
+
+    def to(self, device: torch.device) -> Ages:
+        return Ages(self.ticks.to(device), self.seen.to(device))

@@ -1,0 +1,53 @@
+"""`vpr bench rollout`: jumps from event to event, beside decoding what they lead to."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+
+from vpr.bench.steps import Step
+from vpr.bench.timing import Bar, alternating
+from vpr.bench.weights import fitting_model
+from vpr.config import RunConfig
+from vpr.data import evaluation_rng
+from vpr.generate import decode, rollout
+from vpr.model import VPR
+
+STEPS = 200
+SEQUENCES = (1, 16)  # jumps of several sequences share the reading of the weights
+WATCHED = 10  # frames before
+
+
+def bench_rollout(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
+    """Seconds of a rollout at the top level, and of decoding its states alone."""
+    model, weights = fitting_model(config)
+    contenders: dict[str, Step] = {}
+    for count in SEQUENCES:
+        contenders |= _both(model, config, count)
+    timed = alternating(contenders, repeats, bar)
+    return {
+        "preset": config.preset,
+        "threads": torch.get_num_threads(),
+        "repeats": repeats,
+        "weights": weights,
+        "steps": STEPS,
+        "by_sequences": {str(count): _times(timed, count) for count in SEQUENCES},
+    }
+
+
+@torch.no_grad()
+def _both(model: VPR, config: RunConfig, count: int) -> dict[str, Step]:
+    batch = config.data.batch(count, WATCHED, evaluation_rng(config.seed))
+    state, top = model.observe(torch.from_numpy(batch.frames)).state, model.config.levels
+    states = rollout(model, state, top, STEPS).states
+    return {
+        f"decoding {count}": partial(decode, model, state, top, states),
+        f"rollout {count}": partial(rollout, model, state, top, STEPS),
+    }
+
+
+def _times(timed: dict[str, float], count: int) -> dict[str, float]:
+    decoding, whole = timed[f"decoding {count}"], timed[f"rollout {count}"]
+    return {"decoding_s": decoding, "rollout_s": whole, "rollout_over_decoding": whole / decoding}

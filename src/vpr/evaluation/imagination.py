@@ -1,0 +1,113 @@
+"""Imagined time against real time: how sure the ends of events are, and how long events last."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from vpr.ages import Ages
+from vpr.checks import check_count
+from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
+from vpr.durations import Durations
+from vpr.evaluation.calibration import calibration
+from vpr.evaluation.evaluate import CHUNK, check_request
+from vpr.evaluation.lengths import distance, lengths
+from vpr.fitting import examples
+from vpr.imagination import foresee
+from vpr.model import VPR
+
+
+class Watched(NamedTuple):
+    """What the model made of some sequences, and how it imagined them to go on."""
+
+    forecast: list[NDArray[np.floating]]  # of levels 2 to N, (M,): probability of an update
+    came: list[NDArray[np.bool_]]  # (M,)
+    detected: NDArray[np.bool_]  # (B, T, N)
+    imagined: NDArray[np.bool_]  # (B, frames, N)
+
+
+@torch.no_grad()
+def evaluate_imagination(
+    model: VPR,
+    durations: Durations,
+    data: Dataset,
+    *,
+    sequences: int = 256,
+    length: int = 50,
+    frames: int = 200,
+    samples: bool = False,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Of levels 2 to N: calibration of the durations, and true, detected and imagined lengths.
+
+    On fresh sequences; each is watched, then imagined to go on for so many `frames`.
+    """
+    check_request(model, data, sequences, length)
+    check_count("frames", frames)
+    batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
+    generator = torch.Generator().manual_seed(seed)
+    parts = [
+        _watch(model, durations, video, frames, samples, generator)
+        for video in torch.split(torch.from_numpy(batch.frames).to(model.usual), CHUNK)
+    ]
+    return {
+        "levels": {str(n): _level(n, parts, batch) for n in range(2, model.config.levels + 1)},
+        "sequences": sequences,
+        "length": length,
+        "frames": frames,
+        "samples": samples,
+        "seed": seed,
+    }
+
+
+def _watch(
+    model: VPR,
+    durations: Durations,
+    video: Tensor,
+    frames: int,
+    samples: bool,
+    generator: torch.Generator,
+) -> Watched:
+    asked = examples(model, durations, video)
+    forecast = [durations.logit(n, level.inputs).sigmoid() for n, level in enumerate(asked)]
+    trace = model.observe(video)
+    ahead = foresee(
+        model,
+        trace.state,
+        durations,
+        ages=Ages.of(trace),
+        samples=samples,
+        generator=generator,
+    )
+    return Watched(
+        [level.cpu().numpy() for level in forecast],
+        [level.changed.cpu().numpy() for level in asked],
+        torch.stack([level.evidence.boundary for level in trace.levels], -1).cpu().numpy(),
+        torch.stack([moment.boundary for moment in islice(ahead, frames)], 1).cpu().numpy(),
+    )
+
+
+def _level(n: int, parts: list[Watched], batch: Batch) -> dict[str, Any]:
+    forecast = np.concatenate([part.forecast[n - 2] for part in parts])
+    came = np.concatenate([part.came[n - 2] for part in parts])
+    marks = {
+        "detected": np.concatenate([part.detected[..., n - 1] for part in parts]),
+        "imagined": np.concatenate([part.imagined[..., n - 1] for part in parts]),
+    }
+    if batch.changes:
+        marks["true"] = batch.changes[factor_of(n, batch)]
+    measured = {name: lengths(each) for name, each in marks.items()}
+    return {
+        "calibration": calibration(forecast, came)._asdict(),
+        "lengths": {name: each._asdict() for name, each in measured.items()},
+        "distance": {
+            name: distance(measured["imagined"], each)
+            for name, each in measured.items()
+            if name != "imagined"
+        },
+    }

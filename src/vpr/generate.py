@@ -1,0 +1,156 @@
+"""What could come next, and what else there could be: one level moves, the others hold.
+
+The others hold their states s; the context c that levels below get follows from the level that
+moves, since c^{n−1} = f_dec(s^n, c^n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from vpr.beliefs import Belief
+from vpr.block import Block, BlockState
+from vpr.checks import check_count, check_level, check_state
+from vpr.lean import LeanBlock
+from vpr.model import VPR, opened
+from vpr.trace import State
+
+Below = Callable[[int, Tensor], Tensor]  # index of a level, its c (B, K, D) → its s (B, K, S)
+
+
+class Rollout(NamedTuple):
+    """K jumps of one level."""
+
+    frames: Tensor  # (B, K, *frame)
+    beliefs: Belief  # (B, K, S) p(s_τ | d_τ, c) of each jump
+    states: Tensor  # (B, K, S) s_τ of each jump
+    state: State  # after the last jump, to go on from; the other levels are as they were
+
+
+class Draws(NamedTuple):
+    """n draws at one level."""
+
+    frames: Tensor  # (B, n, *frame)
+    belief: Belief  # (B, S) what they are drawn from
+    states: Tensor  # (B, n, S)
+
+
+@torch.no_grad()
+def rollout(
+    model: VPR,
+    state: State,
+    level: int,
+    steps: int,
+    *,
+    samples: bool = False,
+    generator: torch.Generator | None = None,
+    empty: bool = False,
+) -> Rollout:
+    """The next `steps` events of a level: d ← f_tran(s, d), then s ← the mean of p(s | d, c).
+
+    `samples` draws every s instead, from `generator`. `empty` takes their past from the levels
+    below (appendix C.1): they do not hold their s, but at each event get the mean, or a sample,
+    of p(s | d = 0, c). The state that comes back is good for `rollout`, `step` and `observe`.
+    """
+    n = _index(model, state, level)
+    check_count("steps", steps)
+    noise = _noise(model, len(state.time), steps, generator) if samples else None
+    beliefs, s, now = _jump(model, n, state.blocks[n], steps, noise)
+    below = _empty(model, noise) if empty else _held(state)
+    frames = _paint(model, n, now.c, s, below)
+    blocks = (*state.blocks[:n], now, *state.blocks[n + 1 :])
+    return Rollout(frames, beliefs, s, state._replace(blocks=blocks))
+
+
+@torch.no_grad()
+def sample(
+    model: VPR,
+    state: State,
+    level: int,
+    n: int,
+    generator: torch.Generator | None = None,
+    *,
+    empty: bool = True,
+) -> Draws:
+    """`n` draws of a level's present state, under the c that it has: what else it could be.
+
+    They come from p(s | d = 0, c), all that can stand under what the levels above say; at the top
+    level that is N(0, 1). Not `empty`, they come from p(s | d_τ, c_τ), the prediction of the
+    present state. That is one event and no other once a model has learned what follows what: such
+    draws look alike, while those of the paper's figure 6 are diverse.
+    """
+    index = _index(model, state, level)
+    check_count("n", n)
+    now = state.blocks[index]
+    d = torch.zeros_like(now.d) if empty else now.d
+    belief = model.prior(index, d, now.c)
+    noise = model.noise(len(d), n, generator)[:, index].transpose(0, 1)  # (B, n, S)
+    s = torch.addcmul(belief.mean.unsqueeze(1), belief.std.unsqueeze(1), noise)
+    return Draws(_paint(model, index, now.c, s, _held(state)), belief, s)
+
+
+@torch.no_grad()
+def decode(model: VPR, state: State, level: int, s: Tensor) -> Tensor:
+    """Frames (B, K, *frame) of other states s (B, K, S) of a level, all other levels held."""
+    n = _index(model, state, level)
+    return _paint(model, n, state.blocks[n].c, s, _held(state))
+
+
+def _index(model: VPR, state: State, level: int) -> int:
+    check_state(state, model.config)
+    check_level(level, model.config)
+    return level - 1
+
+
+def _block(model: VPR, n: int) -> Block:
+    return model.blocks[n]  # type: ignore[return-value]
+
+
+def _noise(model: VPR, batch: int, steps: int, generator: torch.Generator | None) -> Tensor:
+    """ε (K, N, B, S), drawn step by step: a long rollout draws what several short ones would."""
+    return torch.cat([model.noise(batch, 1, generator) for _ in range(steps)])
+
+
+def _jump(
+    model: VPR, n: int, now: BlockState, steps: int, noise: Tensor | None
+) -> tuple[Belief, Tensor, BlockState]:
+    """Beliefs and states (B, K, S) of the jumps, and the level after the last."""
+    block = _block(model, n)
+    net = LeanBlock(block)
+    prior, d_next, c = net.prior_under(now.c), now.d_next, now.c
+    ps, ss = [], []
+    for k in range(steps):
+        d, p = d_next, prior(d_next)
+        if k == 0 and n + 1 == model.config.levels:  # later d is never 0
+            p = opened(p, d)
+        s = p.rsample(noise[k, n] if noise is not None else None)
+        d_next = net.f_tran(s, d)
+        ps.append(p)
+        ss.append(s)
+    mean, std = (torch.stack(each, 1) for each in zip(*ps, strict=True))
+    return Belief(mean, std), torch.stack(ss, 1), block.imagined(d, c, s, p, d_next)
+
+
+def _held(state: State) -> Below:
+    return lambda n, c: state.blocks[n].s.unsqueeze(1).expand(-1, c.shape[1], -1)
+
+
+def _empty(model: VPR, noise: Tensor | None) -> Below:
+    def draw(n: int, c: Tensor) -> Tensor:
+        p = model.prior(n, torch.zeros_like(c), c)
+        return p.rsample(noise[:, n].transpose(0, 1) if noise is not None else None)
+
+    return draw
+
+
+def _paint(model: VPR, n: int, c: Tensor, s: Tensor, below: Below) -> Tensor:
+    """From states s (B, K, S) of level n under its c (B, D) down to frames, all K in one call."""
+    c = c.unsqueeze(1).expand(-1, s.shape[1], -1)
+    c = _block(model, n).f_dec(c, s)
+    for m in reversed(range(n)):
+        c = _block(model, m).f_dec(c, below(m, c))
+    return model.reconstruct(c)

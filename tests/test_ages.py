@@ -1,0 +1,75 @@
+"""Ages against a count by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from vpr.ages import Ages
+from vpr.model import VPR
+from vpr.trace import Trace
+
+
+def by_hand(trace: Trace) -> tuple[list[list[int]], list[list[bool]]]:
+    """Of a trace from a sequence's first frame on: one sequence and level after the other."""
+    marks = [level.evidence.boundary.tolist() for level in trace.levels]  # [level][sequence][frame]
+    ticks, seen = [], []
+    for b in range(len(trace.c0)):
+        ticks.append([])
+        seen.append([])
+        for below, own in pairwise(marks):
+            last = max(t for t, updated in enumerate(own[b]) if updated)
+            ticks[-1].append(sum(below[b][last + 1 :]))
+            seen[-1].append(last > 0)
+    return ticks, seen
+
+
+def watched(tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]) -> tuple[VPR, Tensor]:
+    return tiny_model(levels=3, seed=11), scenes(batch=6, length=16)
+
+
+def test_ticks_are_updates_of_the_level_below(
+    tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+) -> None:
+    model, video = watched(tiny_model, scenes)
+    for length in range(1, video.shape[1] + 1):
+        trace = model.observe(video[:, :length])
+        ages = Ages.of(trace)
+        assert (ages.ticks.tolist(), ages.seen.tolist()) == by_hand(trace)
+    assert ages.ticks.max() > 1
+    assert ages.seen.any()
+    assert not ages.seen.all()
+
+
+def test_forgetting_is_for_the_named_sequences() -> None:
+    ages = Ages(torch.tensor([[3, 1], [2, 2]]), torch.ones(2, 2, dtype=torch.bool))
+    forgot = ages.forgotten(torch.tensor([True, False]))
+    assert forgot.ticks.tolist() == [[0, 0], [2, 2]]
+    assert forgot.seen.tolist() == [[False, False], [True, True]]
+
+
+def test_a_trace_in_two_parts(
+    tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+) -> None:
+    model, video = watched(tiny_model, scenes)
+    first = model.observe(video[:, :7])
+    second = model.observe(video[:, 7:], first.state)
+    whole = Ages.of(model.observe(video))
+    parts = Ages.of(second, Ages.of(first))
+    assert torch.equal(parts.ticks, whole.ticks)
+    assert torch.equal(parts.seen, whole.seen)
+
+
+def test_a_later_part_alone_knows_what_began_in_it(
+    tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+) -> None:
+    model, video = watched(tiny_model, scenes)
+    second = model.observe(video[:, 7:], model.observe(video[:, :7]).state)
+    whole, alone = Ages.of(model.observe(video)), Ages.of(second)
+    assert torch.equal(alone.ticks[alone.seen], whole.ticks[alone.seen])
+    assert (alone.ticks <= whole.ticks).all()
+    began = torch.stack([level.evidence.boundary.any(1) for level in second.levels[1:]], -1)
+    assert torch.equal(alone.seen, began)

@@ -1,0 +1,201 @@
+"""Durations: learned from what the model detects, and from nothing that comes later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+import vpr
+from tests.conftest import FRAME, tiny_run
+from vpr import VPR, VPRError, fitting
+from vpr.ages import Ages
+from vpr.checkpoint import load_durations, save_durations
+from vpr.data import Batch, MovingBall
+from vpr.durations import LONGEST, Durations
+from vpr.events import Decision
+from vpr.fitting import examples, fit_durations
+from vpr.trace import State
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "STEPS", 5)
+
+
+@pytest.fixture
+def model() -> VPR:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return VPR(tiny_run(1, levels=3).model)
+
+
+class Noise:
+    """Pictures that tell nothing."""
+
+    name, frame = "noise", FRAME
+
+    def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
+        frames = rng.random((count, length, *self.frame), dtype=np.float32)
+        return Batch(frames, {}, {})
+
+
+@dataclass
+class Periodic:
+    """Level 2 updates every third frame and level 3 at every second of these; each sequence
+    begins somewhere else."""
+
+    window, power = 1, 1.0
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        period = {2: 3, 3: 6}[level]
+        boundary = (time + torch.arange(len(time))) % period == 0
+        neither = torch.zeros_like(boundary)
+        return Decision(neither, neither, boundary, torch.full_like(usual, torch.nan))
+
+
+def test_a_regular_world_is_learned_exactly(
+    tiny_model: Callable[..., VPR], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a beginning was seen the end is certain; where not, it is a matter of chance."""
+    monkeypatch.setattr(fitting, "STEPS", 400)
+    model = tiny_model(levels=3, dtype=torch.float32)
+    model.rule = Periodic()
+    durations = fit_durations(model, Noise(), sequences=64, length=24)
+    with torch.no_grad():
+        state = model.observe(torch.rand(12, 20, *FRAME)).state
+        for ticks, wanted in ((0, 0.0), (1, 0.0), (2, 1.0)):
+            h = durations(state, seen(ticks, len(state.time)))
+            assert h[:, 0].mean() == pytest.approx(wanted, abs=0.1)
+        for ticks, wanted in ((0, 0.0), (1, 1.0)):
+            h = durations(state, seen(ticks, len(state.time)))
+            assert h[:, 1].mean() == pytest.approx(wanted, abs=0.1)
+        uncounted = durations(state, Ages.unknown(len(state.time), 3))
+        assert uncounted[:, 0].mean() == pytest.approx(1 / 3, abs=0.1)
+        assert uncounted[:, 1].mean() == pytest.approx(1 / 2, abs=0.1)
+        later = vpr.imagine(model, state, 40, durations=durations).boundary[:, 12:]
+    assert later[..., 1].float().mean() == pytest.approx(1 / 3, abs=0.03)
+    assert later[..., 2].float().mean() == pytest.approx(1 / 6, abs=0.03)
+
+
+def seen(ticks: int, batch: int) -> Ages:
+    return Ages(torch.full((batch, 2), ticks), torch.ones(batch, 2, dtype=torch.bool))
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_model_stays_as_it_is(model: VPR) -> None:
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    fit_durations(model, MovingBall(size=16), sequences=4, length=8)
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, before[name]) or value.isnan().all()
+    assert all(weight.grad is None for weight in model.parameters())
+
+
+@pytest.mark.usefixtures("quick")
+def test_seeds_are_used_and_nobody_elses(model: VPR) -> None:
+    state = torch.get_rng_state()
+    fits = [
+        fit_durations(model, MovingBall(size=16), sequences=4, length=8, seed=seed).state_dict()
+        for seed in (0, 0, 1)
+    ]
+    assert torch.equal(torch.get_rng_state(), state)
+    name = "heads.0.layers.0.weight"
+    assert torch.equal(fits[0][name], fits[1][name])
+    assert not torch.equal(fits[0][name], fits[2][name])
+
+
+def test_examples_are_the_moments_at_which_a_level_could_update(model: VPR) -> None:
+    video = torch.rand(5, 9, *model.config.frame)
+    durations = Durations(model.config)
+    two, three = examples(model, durations, video)
+    with torch.no_grad():
+        marks = [level.evidence.boundary[:, 1:] for level in model.observe(video).levels]
+    assert len(two.changed) == 5 * 8
+    assert two.changed.sum() == marks[1].sum()
+    assert len(three.changed) == marks[1].sum()
+    assert three.changed.sum() == marks[2].sum()
+
+
+def test_inputs_are_known_before_the_frame(model: VPR) -> None:
+    """Another last frame gives other outcomes at most."""
+    video, durations = torch.rand(5, 9, *model.config.frame), Durations(model.config)
+    other = video.clone()
+    other[:, -1] = torch.rand_like(other[:, -1])
+    level, twin = examples(model, durations, video)[0], examples(model, durations, other)[0]
+    assert torch.equal(level.inputs, twin.inputs)
+
+
+def test_what_each_head_is_told(model: VPR) -> None:
+    durations = Durations(model.config)
+    with torch.no_grad():
+        state = model.observe(torch.rand(4, 9, *model.config.frame)).state
+    ages = Ages(torch.tensor([[3, 0]] * 3 + [[LONGEST + 5, 0]]), torch.tensor([[True, False]] * 4))
+    two, three = durations.inputs(state, ages)
+    clock = torch.zeros(4, 2 * LONGEST)
+    clock[:3, LONGEST + 3], clock[3, -1] = 1, 1
+    one, own, top = state.blocks
+    assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock], -1))
+    assert torch.equal(three[:, : -2 * LONGEST], torch.cat([top.s, own.d_next], -1))
+    assert (three[:, -2 * LONGEST] == 1).all()
+
+
+@pytest.mark.usefixtures("quick")
+def test_saved_and_loaded(model: VPR, tmp_path: Path) -> None:
+    model.save_pretrained(str(tmp_path))
+    with pytest.raises(VPRError, match=r"has no durations\.safetensors"):
+        load_durations(tmp_path, model)
+    durations = fit_durations(model, MovingBall(size=16), sequences=4, length=8)
+    save_durations(durations, model, tmp_path)
+    again = load_durations(tmp_path, VPR.from_pretrained(str(tmp_path)))
+    video = torch.rand(2, 5, *model.config.frame)
+    state, ages = observed(model, video), Ages.unknown(2, 3)
+    assert torch.equal(durations(state, ages), again(state, ages))
+    assert load_durations(tmp_path, model.double())(
+        observed(model, video.double()), ages
+    ).dtype == (torch.float64)
+
+
+@torch.no_grad()
+def observed(model: VPR, video: Tensor) -> State:
+    return model.observe(video).state
+
+
+def test_durations_of_other_weights_are_refused(model: VPR, tmp_path: Path) -> None:
+    model.save_pretrained(str(tmp_path))
+    save_durations(Durations(model.config), model, tmp_path)
+    other = VPR(model.config)
+    with pytest.raises(VPRError, match="fitted to other weights than these"):
+        load_durations(tmp_path, other)
+    path = tmp_path / "durations.safetensors"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-3])
+    with pytest.raises(VPRError, match="truncated"):
+        load_durations(tmp_path, model)
+    path.write_bytes(whole[:-5] + bytes([whole[-5] ^ 1]) + whole[-4:])
+    with pytest.raises(VPRError, match="altered"):
+        load_durations(tmp_path, model)
+    lower = Durations(model.config)
+    del lower.heads[1]
+    save_durations(lower, model, tmp_path)
+    with pytest.raises(VPRError, match="another version"):
+        load_durations(tmp_path, model)
+
+
+@pytest.mark.usefixtures("quick")
+def test_errors_are_one_line(model: VPR) -> None:
+    with pytest.raises(VPRError, match="one level has no events"):
+        Durations(tiny_run(1, levels=1).model)
+    with pytest.raises(VPRError, match="the data has"):
+        fit_durations(model, MovingBall(size=32))
+    with pytest.raises(VPRError, match="2 frames or more"):
+        fit_durations(model, MovingBall(size=16), length=1)
+    model.rule = vpr.Clockwork((1, 100, 100))
+    with pytest.raises(VPRError, match="level 2 never updated"):
+        fit_durations(model, MovingBall(size=16), sequences=2, length=4)
