@@ -51,7 +51,10 @@ def test_a_middle_level_pays_alone_before_the_top_does() -> None:
 def test_four_levels_pay_one_after_the_other() -> None:
     schedule = Staged()
     turn = schedule.upper_steps + schedule.sort_steps
-    assert [schedule.sorting(levels) for levels in (1, 2, 3, 4)] == [0, 0, turn, 2 * turn]
+    assert [schedule.sorting(levels) for levels in (1, 2, 3, 4)] == [0, 0, 2 * turn, 3 * turn]
+    turns = [schedule.turn(1000 + k * turn, 3, 1000) for k in range(3)]
+    assert turns == [2, 3, None]
+    assert schedule.turn(1000, 2, 1000) is None
     first = 1000 + schedule.level_one_steps
     betas = [schedule.weights(first + k * turn, 4, 1000).kl for k in (1, 2, 9)]
     free, upper = schedule.free, schedule.upper

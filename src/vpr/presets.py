@@ -55,10 +55,10 @@ _CPU_SHAPES = RunConfig(
         _CPU_BALL.training,
         batch_size=24,
         length=25,
-        steps=6000,
+        steps=8000,
         settling_length=16,
         sorting_length=6,
-        decay_steps=1400,
+        decay_steps=1000,
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
     schedule=Staged(
@@ -67,7 +67,7 @@ _CPU_SHAPES = RunConfig(
         settle_window=400,
         settle_after=800,
         settle_patience=1,
-        squeeze_steps=300,
+        squeeze_steps=700,
     ),
 )
 

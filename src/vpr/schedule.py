@@ -35,8 +35,10 @@ class Linear:
         """Nothing here waits for it; the run's log still tells when it settled."""
         return Staged().curve()
 
-    def sorting(self, levels: int) -> int:
+    def turn(self, step: int, levels: int, settled: int) -> None:
         """All levels pay from the start."""
+
+    def sorting(self, levels: int) -> int:
         return 0
 
 
@@ -53,7 +55,7 @@ class Staged:
     4. The top level's β rises to 1 over `upper_steps`: what a lower level can hold it gets back.
        Then CE may decide too, and chance no more.
     5. It goes on to `upper` over `squeeze_steps` and stays there: copies of what lower levels
-       hold leave it for good.
+       hold leave it for good. A third level, or a higher one, has `sort_steps` for that too.
     """
 
     name: ClassVar[str] = "staged"
@@ -67,7 +69,7 @@ class Staged:
     settle_after: int = option(600, "Blocks count from this step on.")
     level_one_steps: int = option(200, "Steps for level 1's β to reach 1.")
     upper_steps: int = option(300, "Steps for the β of a level above to rise.")
-    sort_steps: int = option(900, "Steps that a level between 1 and the top then pays alone.")
+    sort_steps: int = option(900, "Of three or more levels, steps that each then has for itself.")
     free: float = option(0.02, "β of the levels above it meanwhile.")
     squeeze_steps: int = option(100, "Steps of the top level's β from 1 to its last value.")
     upper: float = option(4.0, "Last β of all levels but level 1, which has 1.")
@@ -99,9 +101,18 @@ class Staged:
             self.settle_window, self.settle_tolerance, self.settle_patience, self.settle_after
         )
 
+    def turn(self, step: int, levels: int, settled: int) -> int | None:
+        """Which level, 2 or higher, learns to pay at a step after settling; None: all have.
+
+        With two levels there is nothing to wait for.
+        """
+        turn = 2 + (step - settled) // (self.upper_steps + self.sort_steps)
+        return turn if levels > 2 and turn <= levels else None
+
     def sorting(self, levels: int) -> int:
-        """Steps after settling in which the levels between level 1 and the top learn to pay."""
-        return max(levels - 2, 0) * (self.upper_steps + self.sort_steps)
+        """Steps that the turns take."""
+        turns = levels - 1 if levels > 2 else 0
+        return turns * (self.upper_steps + self.sort_steps)
 
     def _rise(self, n: int) -> tuple[int, int]:
         """First and last step, since settling, of the rise of level n + 1."""

@@ -114,14 +114,15 @@ class Session:
 
         Transitions need long sequences; what can be seen in one frame is learned first, and the
         cheaper for short ones. Levels are told apart on shorter ones still: nobody can learn to
-        count there, so what changes at every other event of a level surprises it.
+        count there, so what changes at every other event of a level surprises it. A level more
+        gets as many frames again.
         """
-        training, settled = self.config.training, self.curve.settled
+        training, schedule = self.config.training, self.config.schedule
         longest = training.length
-        if self.config.schedule.waits and settled is None:
+        if schedule.waits and self.curve.settled is None:
             longest = training.settling_length
-        elif self.step < self._sorted():
-            longest = training.sorting_length
+        elif turn := schedule.turn(self.step, self.config.model.levels, self.curve.settled or 0):
+            longest = training.sorting_length * (turn - 1)
         return training.batch_size, min(longest, training.length)
 
     def weights(self, back: int = 0) -> Weights:
@@ -143,7 +144,7 @@ class Session:
         return learning_rate(self.step, decayed, self.config.training)
 
     def _sorted(self) -> int:
-        """The step at which the levels between level 1 and the top have learned to pay.
+        """The step at which all levels have learned to pay.
 
         From here on sequences are long and the learning rate falls.
         """
