@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vpr.demo.layout import CELL, CURVES, centre
 from vpr.demo.marks import CRITERIA, guides
@@ -27,6 +28,11 @@ class LogScale(NamedTuple):
     def over(cls, levels: Iterable[Decided]) -> LogScale:
         """For the same level of all sequences, so that they can be compared."""
         values = np.concatenate([[lv.kl_static, lv.kl_change, lv.threshold] for lv in levels], 1)
+        return cls.of(values)
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> LogScale:
+        """As far as they are finite and above 0."""
         values = values[np.isfinite(values) & (values > 0)]
         if not values.size:
             return cls(-1.0, 1.0)

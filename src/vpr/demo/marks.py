@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vpr.boundaries import Kind
 from vpr.demo.layout import CELL, LANE, RULER, centre
 from vpr.demo.run import Clip, Detections, frames_of
@@ -30,10 +33,11 @@ def ruler(length: int) -> str:
     return drawing(numbers, CELL * length, RULER, "frame numbers")
 
 
-def truth_lane(clip: Clip, factor: str) -> str:
-    changes = frames_of(clip.changes[factor])
+def truth_lane(factor: str, changed: NDArray[np.bool_]) -> str:
+    """Of a factor that changed where `changed` (T,) says so."""
+    changes = frames_of(changed)
     content = guides(changes, LANE) + "".join(change(centre(t), LANE / 2) for t in changes)
-    return drawing(content, CELL * len(clip.frames), LANE, f"{factor} changed at {listed(changes)}")
+    return drawing(content, CELL * len(changed), LANE, f"{factor} changed at {listed(changes)}")
 
 
 def level_lane(clip: Clip, level: Detections) -> str:

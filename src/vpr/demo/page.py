@@ -70,7 +70,7 @@ def _lanes(demo: Demo, clip: Clip) -> list[tuple[str, str]]:
     """Under the changes of each factor the levels that should follow it."""
     rows: list[tuple[str, str]] = []
     for factor in dict.fromkeys(level.factor for level in clip.levels):
-        rows += [(f"{escape(factor)} changes", truth_lane(clip, factor))]
+        rows += [(f"{escape(factor)} changes", truth_lane(factor, clip.changes[factor]))]
         rows += [
             (f"level {level_name(demo, lv.level, factor)} events", level_lane(clip, lv))
             for lv in clip.levels
