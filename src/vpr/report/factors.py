@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vpr.demo.factors import whole
-from vpr.evaluation import random_like, score
-from vpr.evaluation.probe import told
+from vpr.evaluation import random_like, score, told
 from vpr.report.watch import Watched
 
 

@@ -19,5 +19,15 @@ for (const reel of document.querySelectorAll(".reel")) {
     reel.style.setProperty("--at", Math.max(0, Math.min(count - 1, at)));
     reel.classList.add("held");
   });
-  tape.addEventListener("pointerleave", () => reel.classList.remove("held"));
+  tape.addEventListener("pointerleave", () => {
+    reel.classList.remove("held");
+    keepStep();
+  });
 }
+
+// What stands beside each other shows the same step.
+function keepStep() {
+  const moving = document.getAnimations();
+  for (const each of moving) each.currentTime = moving[0].currentTime;
+}
+addEventListener("load", keepStep);

@@ -14,4 +14,5 @@ def small(frames: NDArray[np.float32]) -> NDArray[np.float32]:
         return frames
     count, colours, height, width = frames.shape
     halves = frames.reshape(count, colours, height // 2, 2, width // 2, 2)
-    return halves.mean((3, 5), dtype=np.float32)
+    mean: NDArray[np.float32] = halves.mean((3, 5), dtype=np.float32)
+    return mean

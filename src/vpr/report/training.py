@@ -40,6 +40,7 @@ def training(lines: list[dict[str, Any]]) -> str:
             '<p class="quiet">This model comes without metrics.jsonl, the log of its training.</p>'
         )
     steps = _thin(np.array([[line["step"] for line in lines]], float))[0]
+    steps[[0, -1]] = lines[0]["step"], lines[-1]["step"]
     loss = _thin(np.array([[line["reconstruction"] for line in lines]], float))
     kl, rates = (
         _thin(np.array([line[key] for line in lines], float).T) for key in ("kl", "update_rate")
@@ -61,18 +62,18 @@ def _thin(values: Lines) -> Lines:
 
 
 def _panel(title: str, steps: Lines, lines: Lines, scale: Scale) -> str:
-    drawn = "".join(_line(steps, line, scale, ramp(n, len(lines))) for n, line in enumerate(lines))
+    drawn = "".join(_line(steps, line, scale, _ramp(n, len(lines))) for n, line in enumerate(lines))
     picture = drawing(_grid(steps, scale) + drawn, WIDTH, CURVES + RULER, f"{title} over training")
     names = "".join(
-        f'<span style="{ramp(n, len(lines))}">level {n + 1}</span>' for n in range(len(lines))
+        f'<span style="{_ramp(n, len(lines))}">level {n + 1}</span>' for n in range(len(lines))
     )
     key = f'<span class="ramp">{names}</span>' if len(lines) > 1 else ""
     return f'<figure class="panel"><figcaption><b>{title}</b>{key}</figcaption>{picture}</figure>'
 
 
-def ramp(n: int, levels: int) -> str:
+def _ramp(n: int, levels: int) -> str:
     """Levels are in order, and so are their colours."""
-    return f"--k:{100 * n / max(levels - 1, 1):.0f}%"
+    return f"--k:{100 * (n + 1) / levels:.0f}%"
 
 
 def _grid(steps: Lines, scale: Scale) -> str:
