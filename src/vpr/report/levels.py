@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vpr.boundaries import Kind
 from vpr.evaluation import Lengths, lengths
@@ -32,7 +33,7 @@ class Level(NamedTuple):
 
 
 def level_facts(level: int, seen: Seen) -> Level:
-    later = Seen(*(each[:, 1:] for each in seen))
+    later = Seen._make(each[:, 1:] for each in seen)
     asked = np.isfinite(later.kl_static)
     return Level(
         level=level,
@@ -57,10 +58,14 @@ def _kinds(seen: Seen) -> dict[Kind, float]:
 
 
 def _key(seen: Seen, where: Marks) -> Key:
-    values = (seen.kl_static[where], seen.kl_change[where], seen.threshold[where])
-    return Key(*map(_median, values), frames=int(where.sum()))
+    return Key(
+        kl_static=_median(seen.kl_static[where]),
+        kl_change=_median(seen.kl_change[where]),
+        threshold=_median(seen.threshold[where]),
+        frames=int(where.sum()),
+    )
 
 
-def _median(values: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> float | None:
+def _median(values: NDArray[np.float32]) -> float | None:
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if finite.size else None

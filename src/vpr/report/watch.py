@@ -82,7 +82,7 @@ def watch_sequences(
             watch(start + len(batch.frames))
     return Watched(
         levels=tuple(
-            Seen(*map(np.concatenate, zip(*level, strict=True)))
+            Seen._make(map(np.concatenate, zip(*level, strict=True)))
             for level in zip(*seen, strict=True)
         ),
         factors=_joined([batch.factors for batch in labels]),
