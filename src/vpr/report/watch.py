@@ -95,7 +95,7 @@ def _seen(level: LevelTrace) -> Seen:
     seen = level.evidence
     numbers = (level.q.mean, level.kl, seen.kl_static, seen.kl_change, seen.threshold)
     marks = (seen.expected, seen.unexpected, seen.boundary)
-    return Seen(*map(_array, numbers), *(each.cpu().numpy() for each in marks))
+    return Seen._make([*map(_array, numbers), *(each.cpu().numpy() for each in marks)])
 
 
 def _clips(model: VPR, batch: Batch, trace: Trace) -> list[Clip]:
