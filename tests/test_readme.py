@@ -25,6 +25,7 @@ SHORT = {
     "train": ["--training.steps", "2", "--training.batch-size", "2"],
     "evaluate": ["--sequences", "2", "--length", "6"],
     "demo": ["--length", "6"],
+    "report": ["--sequences", "2", "--length", "6"],
     "rollout": ["--frames", "4", "--steps", "2"],
     "sample": ["--frames", "4", "--n", "2"],
     "data": [],
@@ -44,6 +45,7 @@ def test_commands_run_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert main([*words, *SHORT[words[0]]]) == 0, words
     assert (tmp_path / "demo.html").exists()
     assert (tmp_path / "moving-ball.gif").exists()
+    assert (tmp_path / "runs" / "a" / "report.html").exists()
     assert (tmp_path / "rollout-moving-ball.gif").exists()
     assert (tmp_path / "sample-moving-ball.png").exists()
 

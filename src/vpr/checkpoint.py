@@ -6,6 +6,7 @@ training.safetensors  all that resuming needs (weights, Adam, windows of D_st, r
 durations.safetensors when events end, if that was learned (`vpr.fitting`); for these weights only
 metrics.jsonl         one line every few steps
 tensorboard/          the same as curves
+report.html           what `vpr report` saw in the run
 
 A checkpoint is one file, so that it is whole or not there; nothing is pickled.
 """
@@ -33,6 +34,7 @@ from vpr.serial import from_dict, to_dict
 FORMAT = 1
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
 DURATIONS, METRICS = "durations.safetensors", "metrics.jsonl"
+REPORT = "report.html"
 LOCK = ".lock"
 
 
@@ -50,6 +52,10 @@ class RunFolder:
         self.path = Path(path)
         self.metrics = self.path / METRICS
         self.tensorboard = self.path / "tensorboard"
+        self.report = self.path / REPORT
+
+    def exists(self) -> bool:
+        return (self.path / CONFIG).exists()
 
     def claim(self, config: RunConfig) -> Checkpoint | None:
         """Make the folder this run's own; its last checkpoint, if it was here before.

@@ -61,6 +61,20 @@ def read_json(path: Path) -> Any:
         raise VPRError(f"{path} is not whole JSON ({error}): restore it or train again") from error
 
 
+def step_lines(path: Path) -> list[dict[str, Any]]:
+    """Of a log of JSON lines, each with its `step`, those that are whole: the last may have been
+    cut off when the process was killed."""
+    lines: list[dict[str, Any]] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            read = json.loads(line)
+            int(read["step"])
+        except (ValueError, KeyError, TypeError):
+            break
+        lines.append(read)
+    return lines
+
+
 def write_tensors(path: Path, tensors: dict[str, Tensor], notes: dict[str, str]) -> None:
     """A safetensors file whose header carries `notes` and a checksum of it all."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from torch.utils.tensorboard import SummaryWriter
 from vpr.checkpoint import RunFolder
 from vpr.config import RunConfig
 from vpr.errors import VPRError
-from vpr.files import why, write_text
+from vpr.files import step_lines, why, write_text
 from vpr.schedule import Weights
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class StepLog:
 
     def __init__(self, path: Path, step: int) -> None:
         if path.exists():
-            write_text(path, "".join(_until(path.read_text().splitlines(), step)))
+            kept = takewhile(lambda line: line["step"] <= step, step_lines(path))
+            write_text(path, "".join(json.dumps(line) + "\n" for line in kept))
         self.file = path.open("a", encoding="utf-8")
 
     def push(self, line: dict[str, Any]) -> None:
@@ -79,19 +81,6 @@ def _clear_words(folder: RunFolder) -> Iterator[None]:
 
 def weights_as_dict(weights: Weights) -> dict[str, Any]:
     return {"kl_weights": list(weights.kl), "reconstruction_weight": weights.reconstruction}
-
-
-def _until(lines: list[str], step: int) -> list[str]:
-    """Whole lines up to this step."""
-    kept = []
-    for line in lines:
-        try:
-            if json.loads(line)["step"] > step:
-                break
-        except (ValueError, KeyError, TypeError):  # cut off when the process was killed
-            break
-        kept.append(line + "\n")
-    return kept
 
 
 def _curves(progress: Progress, weights: Weights) -> dict[str, float]:

@@ -163,6 +163,10 @@ def test_another_kind_of_schedule_and_data(
         ("evaluate {tmp}/nothing", "no model"),
         ("evaluate {tmp}/file", "no model"),
         ("demo --model nothing-like-it", "no model 'nothing-like-it'"),
+        ("report", "RUN"),
+        ("report nothing-like-it", "no model 'nothing-like-it'"),
+        ("report moving-ball --sequences 1 --out {tmp}/x", "2 sequences or more"),
+        ("report moving-ball --data synthetic", "the model sees frames of (3, 64, 64)"),
         ("rollout", "RUN"),
         ("rollout nothing-like-it", "no model 'nothing-like-it'"),
         ("rollout moving-ball --level 3 --out {tmp}", "level must be 1 to 2, got 3"),
@@ -266,6 +270,39 @@ def test_a_run_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         code, out, _ = vpr(capsys, command, run, "--frames", 3, "--out", tmp_path, "--json")
         assert code == 0
         assert json.loads(out)["sheet"].endswith("run.png")
+
+
+def test_report_of_a_run_lies_in_its_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, few = tmp_path / "run", ["--sequences", 2, "--length", 6]
+    assert vpr(capsys, *tiny_training(run))[0] == 0
+    with (run / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 4, "lo')  # the process was killed here
+    code, out, _ = vpr(capsys, "report", run, *few, "--json")
+    assert code == 0
+    told = json.loads(out)
+    assert told["report"] == str(run / "report.html")
+    assert told["training"]["step"] == 3
+    assert [factor["name"] for factor in told["factors"]] == ["position", "colour"]
+    assert "3 of 3 steps" in (run / "report.html").read_text()
+    other = tmp_path / "page.html"
+    code, out, _ = vpr(capsys, "report", run, *few, "--out", other)
+    assert code == 0
+    assert "tells colour" in out
+    assert f"Open {other} to see it." in out
+    assert other.read_text() == (run / "report.html").read_text()
+    assert vpr(capsys, *tiny_training(run, steps=3))[0] == 0, "the run can still go on"
+
+
+def test_report_of_a_shipped_model_lies_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = vpr(capsys, "report", "moving-ball", "--sequences", 2, "--length", 6)
+    assert code == 0
+    assert "Open report-moving-ball.html to see it." in out
+    assert "comes without metrics.jsonl" in Path("report-moving-ball.html").read_text()
 
 
 def test_the_command_is_installed_and_starts_fast_enough_to_show_help() -> None:

@@ -53,7 +53,7 @@ def _card(demo: Demo, row: Row, scores: Scores) -> str:
         ("clock", "by the clock", row.clock),
     )
     return fill(
-        "numbers.html",
+        "demo/numbers.html",
         level=level_name(demo, row.level, row.factor),
         scores=_tiles((name, f"{value:.2f}") for name, value in measures),
         outcomes=_tiles((name, str(count)) for name, count in outcomes),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vpr.demo.layout import CELL, CURVES, centre
 from vpr.demo.marks import CRITERIA, guides
-from vpr.demo.run import Clip, Curve, Detections
+from vpr.demo.run import Curve, Decided
 from vpr.demo.svg import drawing, tag
 
 MARGIN = 14  # above and below the outermost values
@@ -24,9 +25,14 @@ class LogScale(NamedTuple):
     high: float
 
     @classmethod
-    def over(cls, levels: Iterable[Detections]) -> LogScale:
+    def over(cls, levels: Iterable[Decided]) -> LogScale:
         """For the same level of all sequences, so that they can be compared."""
         values = np.concatenate([[lv.kl_static, lv.kl_change, lv.threshold] for lv in levels], 1)
+        return cls.of(values)
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> LogScale:
+        """As far as they are finite and above 0."""
         values = values[np.isfinite(values) & (values > 0)]
         if not values.size:
             return cls(-1.0, 1.0)
@@ -48,8 +54,10 @@ class LogScale(NamedTuple):
         return ticks
 
 
-def curves(clip: Clip, level: Detections, scale: LogScale) -> str:
-    width = CELL * len(clip.frames)
+def curves(level: Decided, scale: LogScale, changes: Sequence[int]) -> str:
+    """With a hairline at every true change, as far as any are known."""
+    length = len(level.kl_static)
+    width = CELL * length
     grid = "".join(
         tag("line", x1=0, x2=width, y1=scale.y(v), y2=scale.y(v), class_="grid")
         for v in scale.ticks()
@@ -60,13 +68,11 @@ def curves(clip: Clip, level: Detections, scale: LogScale) -> str:
         + _line(level.kl_static, scale, "st")
     )
     label = (
-        f"level {level.level}: D_st, D_ch and the threshold of CU over {len(clip.frames)} frames, "
+        f"level {level.level}: D_st, D_ch and the threshold of CU over {length} frames, "
         "log scale; values on hover"
     )
     edge = tag("line", x1=0, x2=width, y1=0.5, y2=0.5, class_="grid")
-    content = (
-        _bands(level) + edge + grid + guides(clip, level.factor, CURVES) + (lines or _silence())
-    )
+    content = _bands(level) + edge + grid + guides(changes, CURVES) + (lines or _silence())
     return drawing(content, width, CURVES, label)
 
 
@@ -79,7 +85,7 @@ def axis(scale: LogScale, width: float) -> str:
     return drawing(numbers, width, CURVES, "KL divergence in nats, log scale")
 
 
-def _bands(level: Detections) -> str:
+def _bands(level: Decided) -> str:
     """A tinted column wherever the level updated."""
     return "".join(
         tag(

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vpr.boundaries import Kind
 from vpr.demo.layout import CELL, LANE, RULER, centre
-from vpr.demo.run import Clip, Detections
+from vpr.demo.run import Clip, Detections, frames_of
 from vpr.demo.svg import drawing, tag
 
 RADIUS = 7.5
@@ -32,10 +33,11 @@ def ruler(length: int) -> str:
     return drawing(numbers, CELL * length, RULER, "frame numbers")
 
 
-def truth_lane(clip: Clip, factor: str) -> str:
-    changes = np.flatnonzero(clip.changes[factor]).tolist()
-    content = guides(clip, factor, LANE) + "".join(change(centre(t), LANE / 2) for t in changes)
-    return drawing(content, CELL * len(clip.frames), LANE, f"{factor} changed at {listed(changes)}")
+def truth_lane(factor: str, changed: NDArray[np.bool_]) -> str:
+    """Of a factor that changed where `changed` (T,) says so."""
+    changes = frames_of(changed)
+    content = guides(changes, LANE) + "".join(change(centre(t), LANE / 2) for t in changes)
+    return drawing(content, CELL * len(changed), LANE, f"{factor} changed at {listed(changes)}")
 
 
 def level_lane(clip: Clip, level: Detections) -> str:
@@ -44,7 +46,7 @@ def level_lane(clip: Clip, level: Detections) -> str:
     events = "".join(shape[b.frame](centre(b.frame), LANE / 2, b.kind) for b in level.boundaries)
     found, lost, false = (listed(frames) for frames in level.outcome)
     return drawing(
-        guides(clip, level.factor, LANE) + missed + events,
+        guides(frames_of(clip.changes[level.factor]), LANE) + missed + events,
         CELL * len(clip.frames),
         LANE,
         f"level {level.level}: {level.factor} changes found at {found}; missed at {lost}; "
@@ -52,11 +54,10 @@ def level_lane(clip: Clip, level: Detections) -> str:
     )
 
 
-def guides(clip: Clip, factor: str, height: float) -> str:
+def guides(changes: Sequence[int], height: float) -> str:
     """A hairline at every true change, for the eye that goes down from the frame."""
     return "".join(
-        tag("line", x1=centre(t), x2=centre(t), y1=0, y2=height, class_="guide")
-        for t in np.flatnonzero(clip.changes[factor]).tolist()
+        tag("line", x1=centre(t), x2=centre(t), y1=0, y2=height, class_="guide") for t in changes
     )
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from html import escape
 
 from vpr.demo.cards import legend, numbers
 from vpr.demo.curves import LogScale, axis, curves
 from vpr.demo.factors import still
-from vpr.demo.layout import CELL, FRAME
+from vpr.demo.film import film
 from vpr.demo.marks import level_lane, ruler, truth_lane
-from vpr.demo.run import Clip, Demo, Detections
+from vpr.demo.run import Clip, Demo, Detections, frames_of
 from vpr.demo.strips import strip
 from vpr.demo.templates import fill, read
 from vpr.demo.tips import tips
@@ -24,9 +23,9 @@ def page(demo: Demo) -> str:
     levels = demo.clips[0].levels
     factors = " or the ".join(dict.fromkeys(escape(level.factor) for level in levels))
     return fill(
-        "template.html",
-        style=read("style.css"),
-        script=read("hover.js"),
+        "demo/template.html",
+        style=read("demo/style.css"),
+        script=read("demo/hover.js"),
         dataset=escape(demo.dataset),
         factors=factors,
         duties=_duties(levels),
@@ -61,27 +60,17 @@ def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> st
         ("reconstruction", painted),
     ]
     rows += [
-        (_curve_label(demo, lv, scale), curves(clip, lv, scale))
+        (_curve_label(demo, lv, scale), curves(lv, scale, frames_of(clip.changes[lv.factor])))
         for lv, scale in zip(clip.levels, scales, strict=True)
     ]
-    return fill(
-        "sequence.html",
-        number=str(number),
-        summary=_summary(clip),
-        still=_still(demo, clip),
-        rows="".join(f'<div class="label">{label}</div>{lane}' for label, lane in rows),
-        # "</" would end the script that carries it
-        tips=json.dumps(tips(demo, clip), ensure_ascii=False).replace("</", "<\\/"),
-        cell=str(CELL),
-        frame=str(FRAME),
-    )
+    return film(number, rows, tips(demo, clip), _summary(clip), _still(demo, clip))
 
 
 def _lanes(demo: Demo, clip: Clip) -> list[tuple[str, str]]:
     """Under the changes of each factor the levels that should follow it."""
     rows: list[tuple[str, str]] = []
     for factor in dict.fromkeys(level.factor for level in clip.levels):
-        rows += [(f"{escape(factor)} changes", truth_lane(clip, factor))]
+        rows += [(f"{escape(factor)} changes", truth_lane(factor, clip.changes[factor]))]
         rows += [
             (f"level {level_name(demo, lv.level, factor)} events", level_lane(clip, lv))
             for lv in clip.levels
@@ -92,7 +81,7 @@ def _lanes(demo: Demo, clip: Clip) -> list[tuple[str, str]]:
 
 def _curve_label(demo: Demo, level: Detections, scale: LogScale) -> str:
     name = level_name(demo, level.level, level.factor)
-    return fill("curves.html", level=name, axis=axis(scale, AXIS))
+    return fill("demo/curves.html", level=name, axis=axis(scale, AXIS))
 
 
 def _summary(clip: Clip) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -25,6 +25,25 @@ class Outcome(NamedTuple):
     found: tuple[int, ...]
     missed: tuple[int, ...]
     false: tuple[int, ...]
+
+
+class Decided(Protocol):
+    """What one level, 2 or higher, decided in one sequence, and why."""
+
+    @property
+    def level(self) -> int: ...
+
+    @property
+    def boundaries(self) -> tuple[Boundary, ...]: ...
+
+    @property
+    def kl_static(self) -> Curve: ...
+
+    @property
+    def kl_change(self) -> Curve: ...
+
+    @property
+    def threshold(self) -> Curve: ...
 
 
 class Detections(NamedTuple):
@@ -78,7 +97,7 @@ def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50,
 
 
 def _clip(batch: Batch, trace: Trace, painted: NDArray[np.float32], i: int) -> Clip:
-    detected = _boundaries(trace, i)
+    detected = boundaries_of(trace, i)
     return Clip(
         frames=batch.frames[i],
         reconstructions=painted[i],
@@ -91,7 +110,7 @@ def _clip(batch: Batch, trace: Trace, painted: NDArray[np.float32], i: int) -> C
     )
 
 
-def _boundaries(trace: Trace, i: int) -> list[Boundary]:
+def boundaries_of(trace: Trace, i: int) -> list[Boundary]:
     """Of all levels of sequence i."""
     found: list[Boundary] = []
     for t in range(1, trace.c0.shape[1]):
@@ -111,11 +130,11 @@ def _detections(
     st, ch, threshold = (
         v[i].double().cpu().numpy() for v in (seen.kl_static, seen.kl_change, seen.threshold)
     )
-    outcome = Outcome(_frames(marks & true), _frames(true & ~marks), _frames(marks & ~true))
+    outcome = Outcome(frames_of(marks & true), frames_of(true & ~marks), frames_of(marks & ~true))
     return Detections(
         n, factor, tuple(detected), st, ch, threshold, outcome, score(marks[None], true[None])
     )
 
 
-def _frames(marks: NDArray[np.bool_]) -> tuple[int, ...]:
+def frames_of(marks: NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(np.flatnonzero(marks).tolist())

@@ -17,7 +17,7 @@ def strip(frames: NDArray[np.float32], alt: str) -> str:
     """Frames (T, *frame) as an <img>, one column of the film each."""
     width, height = CELL * len(frames), _height(frames.shape[1:])
     return (
-        f'<img class="strip" src="{_png(_paint(frames))}" alt="{escape(alt)}" '
+        f'<img class="strip" src="{data_url(_paint(frames))}" alt="{escape(alt)}" '
         f'width="{width}" height="{height}">'
     )
 
@@ -39,7 +39,8 @@ def _paint(frames: NDArray[np.float32]) -> NDArray[np.uint8]:
     return canvas.reshape(height, -1, 4)
 
 
-def _png(pixels: NDArray[np.uint8]) -> str:
+def data_url(pixels: NDArray[np.uint8]) -> str:
+    """A picture within the page."""
     return "data:image/png;base64," + b64encode(as_png(pixels)).decode()
 
 

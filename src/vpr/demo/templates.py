@@ -1,4 +1,4 @@
-"""The page's HTML, style and script are files beside this one, with places to fill."""
+"""A page's HTML, style and script are files beside its code, with places to fill."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from importlib import resources
 from string import Template
 
 
-def fill(name: str, **values: str) -> str:
+def fill(name: str, /, **values: str) -> str:
     return Template(read(name)).substitute(values)
 
 
 def read(name: str) -> str:
-    return (resources.files("vpr.demo") / name).read_text(encoding="utf-8")
+    """By its path within the package, as `demo/style.css`."""
+    return (resources.files("vpr") / name).read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import math
 from html import escape
 
 from vpr.demo.factors import moving
-from vpr.demo.run import Clip, Demo, Detections, Outcome
+from vpr.demo.run import Clip, Decided, Demo, Detections, Outcome
 from vpr.demo.words import level_name, value
 
 DECISIONS = {
@@ -27,6 +27,11 @@ def _tip(demo: Demo, clip: Clip, told: list[str], t: int) -> str:
     rows = [(escape(name), value(demo.dataset, name, clip.factors[name], t)) for name in told]
     for level in clip.levels:
         rows += _level(demo, level, t)
+    return tip(t, rows)
+
+
+def tip(t: int, rows: list[tuple[str, str]]) -> str:
+    """Of frame t, with rows of names and values, which are markup already."""
     cells = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows)
     return f"<b>Frame {t}</b><dl>{cells}</dl>"
 
@@ -35,17 +40,20 @@ def _level(demo: Demo, level: Detections, t: int) -> list[tuple[str, str]]:
     """Evidence and decision; the level's name only where there are several."""
     name = level_name(demo, level.level, level.factor)
     heading = [(f"<i>level {name}</i>", "")] if len(demo.pooled) > 1 else []
+    return [*heading, *evidence(level, t), ("outcome", _outcome(level.outcome, t))]
+
+
+def evidence(level: Decided, t: int) -> list[tuple[str, str]]:
+    """What was compared at frame t, and what followed."""
     return [
-        *heading,
         ("D<sub>st</sub>", _number(level.kl_static[t])),
         ("D<sub>ch</sub>", _number(level.kl_change[t])),
         ("threshold", _number(level.threshold[t])),
         ("decision", _decision(level, t)),
-        ("outcome", _outcome(level.outcome, t)),
     ]
 
 
-def _decision(level: Detections, t: int) -> str:
+def _decision(level: Decided, t: int) -> str:
     if t == 0:
         return "every level opens"
     return next((DECISIONS[b.kind] for b in level.boundaries if b.frame == t), "no event")

@@ -4,6 +4,7 @@ from vpr.evaluation.calibration import Calibration, calibration
 from vpr.evaluation.evaluate import check_request, evaluate
 from vpr.evaluation.imagination import evaluate_imagination
 from vpr.evaluation.lengths import Lengths, distance, lengths
+from vpr.evaluation.probe import told
 from vpr.evaluation.scores import Scores, periodic_like, random_like, score
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "periodic_like",
     "random_like",
     "score",
+    "told",
 ]

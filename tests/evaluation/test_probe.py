@@ -1,0 +1,56 @@
+"""What a state holds is told, what it does not hold is not."""
+
+import numpy as np
+import pytest
+
+from vpr.evaluation.probe import told
+
+RNG = np.random.default_rng(0)
+STATES = RNG.normal(size=(40, 30, 6)).astype(np.float32)
+
+
+def tells(factor: np.ndarray, states: np.ndarray = STATES) -> float:
+    return told(states, {"factor": factor})["factor"]
+
+
+def test_numbers_that_are_linear_or_quadratic_are_told_whole() -> None:
+    assert tells(STATES[..., 0] - 2 * STATES[..., 3]) > 0.99
+    assert tells(STATES[..., 1] * STATES[..., 2]) > 0.99
+    assert tells(STATES[..., :2]) > 0.99
+
+
+def test_half_of_the_variance_is_half_told() -> None:
+    noise = RNG.normal(size=STATES.shape[:2])
+    assert tells(STATES[..., 0] + noise) == pytest.approx(0.5, abs=0.08)
+
+
+def test_classes_whose_corners_face_each_other() -> None:
+    signs = RNG.integers(2, size=(40, 30, 2))
+    states = 2 * signs - 1 + 0.1 * RNG.normal(size=signs.shape)
+    same = (signs[..., 0] == signs[..., 1]).astype(int)
+    assert tells(same, states) > 0.99
+    with_chance = np.stack([same, RNG.integers(3, size=same.shape)], -1)
+    assert tells(with_chance, states) == pytest.approx(0.5, abs=0.05)
+
+
+def test_what_is_not_there_is_not_told() -> None:
+    assert tells(RNG.normal(size=STATES.shape[:2])) < 0.05
+    assert tells(RNG.integers(5, size=STATES.shape[:2])) < 0.05
+    of_the_sequence = np.repeat(RNG.integers(5, size=(40, 1)), 30, 1)
+    assert tells(of_the_sequence) < 0.1
+
+
+def test_what_never_varies_cannot_be_told() -> None:
+    assert tells(np.zeros(STATES.shape[:2], int)) == 0
+    assert tells(np.ones(STATES.shape[:2])) == 0
+    assert tells(STATES[..., 0], np.zeros_like(STATES)) == pytest.approx(0, abs=1e-2)
+
+
+def test_a_difference_too_small_to_be_expressed_counts_for_little() -> None:
+    assert tells(STATES[..., 0], STATES * 1e-3) < 0.05
+
+
+@pytest.mark.parametrize("size", [1, 60])
+def test_states_of_any_size(size: int) -> None:
+    states = RNG.normal(size=(40, 30, size)) * np.linspace(1, 0.01, size)
+    assert tells(states[..., 0], states) > 0.95
