@@ -10,7 +10,7 @@ import torch
 from vpr.config import RunConfig
 from vpr.evaluation.jumps import in_order, one_on, read_jumps
 from vpr.experiments.base import Claim, Experiment, Results
-from vpr.experiments.figures import BOTH, GREY, OTHERS, curve, draw_band, draw_scores, panels, unit
+from vpr.experiments.figures import BOTH, OTHERS, curve, draw_band, draw_scores, panels, unit
 from vpr.experiments.finished import amount, asking
 from vpr.experiments.readers import reader_for, reader_scores, watched, world_of
 from vpr.experiments.settings import setting
@@ -57,7 +57,6 @@ def draw(results: Results) -> Figure:
         for factor, world in found.items():
             curves = [curve(run, factor) for run in results[world]]
             draw_band(over, curves, INKS[factor], f"{NAMES[world]}, {factor}")
-        over.axhline(0.1, color=GREY, linestyle="--", label="one of ten by chance")
         over.set_xlabel("events ahead")
         unit(over, "share with the right colour")
         over.legend(loc="lower left")
