@@ -5,19 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
-
 from vpr.checkpoint import DURATIONS, load_durations, save_durations
 from vpr.config import RunConfig
 from vpr.data import ThreeDShapesDynamic
 from vpr.durations import Durations
-from vpr.evaluation import evaluate_imagination, score
-from vpr.evaluation.timing import future, in_event_order, read_imagined
+from vpr.evaluation import evaluate_imagination
 from vpr.experiments.base import Claim, Experiment, Result, Results
 from vpr.experiments.figures import BOTH, GREY, OTHERS, draw_band, panels, unit
 from vpr.experiments.finished import amount, asking
-from vpr.experiments.readers import SEED, reader_for, watched
+from vpr.experiments.in_time import FRAMES, PARTS, follow
+from vpr.experiments.readers import SEED
 from vpr.experiments.settings import setting
 from vpr.experiments.worlds import HELD, NAMES, worlds
 from vpr.fitting import fit_durations
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FRAMES, FILMS = 1600, 8  # of the long imagination of 3DSD
-PART = 16  # parts of it in which the share of right frames is told
 WATCHED, IMAGINED = 256, 200  # sequences, and frames of each, for lengths and calibration
 TAUGHT = 1024  # sequences that the durations learn from
 OPEN = "left open"
@@ -52,7 +47,7 @@ def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
         seed=SEED,
     )
     if isinstance(config.data, ThreeDShapesDynamic):
-        found["film"] = _film(model, durations, config, config.data, folder)
+        found["film"] = follow(model, durations, config, config.data, folder)
     return found
 
 
@@ -63,39 +58,6 @@ def _durations(model: VPR, config: RunConfig, folder: Path) -> Durations:
         fitted = fit_durations(model, config.data, sequences=sequences, seed=config.seed)
         save_durations(fitted, model, folder)
     return load_durations(folder, model)
-
-
-def _film(
-    model: VPR, durations: Durations, config: RunConfig, data: ThreeDShapesDynamic, folder: Path
-) -> dict[str, Any]:
-    """1,600 frames on: each event of a level against the order, each frame against the time."""
-    batch, frames = watched(config, amount(config, FILMS)), amount(config, FRAMES)
-    reader = reader_for(config, folder.parent)
-    seen = read_imagined(model, durations, reader, torch.from_numpy(batch.frames), frames)
-    periods = {"wall": data.wall_period, "object": data.object_period}
-    found = {}
-    for level, factor in ((2, "wall"), (3, "object")):
-        values, painted = batch.factors[factor], seen.painted[factor]
-        boundary, count = seen.boundary[..., level - 1], data.counts[factor]
-        true = future(values, batch.changes[factor], periods[factor], count, frames)
-        changed = _changes(values[:, -1], true)
-        right = painted == true
-        found[factor] = {
-            "order": in_event_order(painted, boundary, values[:, -1], count),
-            "time": float(right.mean()),
-            "f1": score(*(_led(each) for each in (boundary, changed))).f1,
-            "parts": right.reshape(len(right), PART, -1).mean((0, 2)).tolist(),
-        }
-    return found
-
-
-def _changes(last: Any, true: Any) -> Any:  # (B,), (B, F) → (B, F)
-    return np.diff(np.concatenate([last[:, None], true], 1), axis=1) != 0
-
-
-def _led(marks: Any) -> Any:
-    """With a frame in front, since `score` leaves the first one out."""
-    return np.pad(marks, ((0, 0), (1, 0)))
 
 
 def levels(results: Results) -> list[tuple[str, str, str, list[Result]]]:
@@ -115,11 +77,11 @@ def draw(results: Results) -> Figure:
         for world, level, factor, runs in levels(results):
             told = [run.metrics["levels"][level] for run in runs]
             _draw_reliability(reliability, told, INKS[factor], f"{NAMES[world]}, {factor}")
-            _draw_lengths(lasting, told, INKS[factor], factor)
+            _draw_lengths(lasting, told, INKS[factor])
         for factor in ("wall", "object"):
             films = [run.metrics["film"][factor]["parts"] for run in results.get("3dsd", [])]
             if films:
-                ends = [FRAMES * (k + 1) / PART for k in range(PART)]
+                ends = [FRAMES * (k + 1) / PARTS for k in range(PARTS)]
                 draw_band(film, [(ends, parts) for parts in films], INKS[factor], factor)
         film.set_xlabel("frames imagined")
         unit(film, "right hue at its time, 3DSD")
@@ -136,7 +98,7 @@ def _draw_reliability(axes: Axes, told: list[dict[str, Any]], ink: str, label: s
     unit(axes, "how often it did")
 
 
-def _draw_lengths(axes: Axes, told: list[dict[str, Any]], ink: str, factor: str) -> None:
+def _draw_lengths(axes: Axes, told: list[dict[str, Any]], ink: str) -> None:
     """Solid as imagined, dashed the truth."""
     for each in told:
         for name, line in (("imagined", "-"), ("true", "--")):
