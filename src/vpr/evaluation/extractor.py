@@ -5,8 +5,6 @@ The paper's entropies need one ("a pre-trained extractor model"). It knows nothi
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -20,14 +18,17 @@ CHUNK = 256  # pictures read at once
 
 
 class Extractor(nn.Module):
-    """Four convolutions, one hidden layer, and a softmax for each factor."""
+    """Three convolutions, one hidden layer, and a softmax for each factor."""
 
     def __init__(self, counts: dict[str, int]) -> None:
         super().__init__()
         self.counts = counts  # factor → how many there are
-        widths = (3, 16, 32, 64, 64)
         self.convolutions = nn.ModuleList(
-            nn.Conv2d(a, b, 4, stride=2, padding=1) for a, b in pairwise(widths)
+            [
+                nn.Conv2d(3, 32, 4, stride=4),
+                nn.Conv2d(32, 64, 3, stride=2, padding=1),
+                nn.Conv2d(64, 64, 3, stride=2, padding=1),
+            ]
         )
         self.hidden = nn.Linear(64 * 4 * 4, 128)
         self.heads = nn.Linear(128, sum(counts.values()))

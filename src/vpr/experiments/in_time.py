@@ -25,7 +25,7 @@ PARTS = 16  # in which the share of right frames is told, one after the other
 def follow(
     model: VPR, durations: Durations, config: RunConfig, data: ThreeDShapesDynamic, folder: Path
 ) -> dict[str, Any]:
-    """Of wall and object: each event of its level against the order, each frame against the time."""
+    """Of wall and object: each event of the level in its order, each frame in its time."""
     batch, frames = watched(config, amount(config, SEQUENCES)), amount(config, FRAMES)
     reader = reader_for(config, folder.parent)
     seen = read_imagined(model, durations, reader, torch.from_numpy(batch.frames), frames)
