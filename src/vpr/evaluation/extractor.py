@@ -16,6 +16,8 @@ BATCH, LENGTH, RATE = 32, 2, 2e-3  # sequences, their frames, and of Adam
 GRAIN = 0.1  # most noise on a pixel in training: what a model paints is not as clean as the data
 CHUNK = 256  # pictures read at once
 
+VERSION = 1  # of network and training: raise it with every change, and kept ones are made anew
+
 
 class Extractor(nn.Module):
     """Three convolutions, one hidden layer, and a softmax for each factor."""

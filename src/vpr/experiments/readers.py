@@ -12,7 +12,7 @@ import torch
 from vpr.config import RunConfig
 from vpr.data import Batch, MovingBall, ThreeDShapesDynamic, evaluation_rng, unseen
 from vpr.errors import VPRError
-from vpr.evaluation.extractor import Extractor, fit_extractor
+from vpr.evaluation.extractor import VERSION, Extractor, fit_extractor
 from vpr.evaluation.jumps import read_present
 from vpr.evaluation.readers import BallReader, Reader, share_right
 from vpr.experiments.finished import amount
@@ -31,7 +31,7 @@ def reader_for(config: RunConfig, runs: Path) -> Reader:
     if isinstance(data, MovingBall):
         return BallReader()
     steps = amount(config, STEPS)
-    words = json.dumps([to_dict(data), steps], sort_keys=True).encode()
+    words = json.dumps([VERSION, to_dict(data), steps], sort_keys=True).encode()
     path = runs / f"extractor-{hashlib.sha256(words).hexdigest()[:8]}.safetensors"
     if not path.exists():
         own = path.with_name(f"{os.getpid()}-{path.name}")  # another run may be at it as well
