@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from vpr.checkpoint import RunFolder
+from vpr.checkpoint import CONFIG, RunFolder
 from vpr.config import RunConfig
 from vpr.experiments.ball import ball, scores
 from vpr.experiments.base import Stopped
-from vpr.experiments.trained import BRANCH, LOOKS, RECORD, folder_name, trained
+from vpr.experiments.trained import BRANCH, LOOKS, RECORD, folder_name, run_folder, trained
 from vpr.training import train
 
 
@@ -111,3 +111,19 @@ def test_another_setting_has_another_folder() -> None:
     config = ball("tiny")
     others = [_without_ce(config), replace(config, seed=1), ball("tiny", slow=True), ball("cpu")]
     assert len({folder_name(each) for each in (config, *others)}) == 5
+
+
+def test_a_run_older_than_a_field_of_the_configuration_is_found(tmp_path: Path) -> None:
+    config = ball("tiny")
+    assert run_folder(config, tmp_path) == tmp_path / folder_name(config)
+    older = tmp_path / "tiny-moving-ball-01234567-s0"
+    RunFolder(older).claim(config)
+    content = json.loads((older / CONFIG).read_text())
+    assert content["schedule"].pop("lift") == 1.0  # its default
+    (older / CONFIG).write_text(json.dumps(content))
+    (tmp_path / "tiny-moving-ball-00000000-s0").mkdir()  # no run
+    assert run_folder(config, tmp_path) == older
+    for other in (_without_ce(config), replace(config, seed=1)):
+        assert run_folder(other, tmp_path) == tmp_path / folder_name(other)
+    RunFolder(tmp_path / folder_name(config)).claim(config)
+    assert run_folder(config, tmp_path) == tmp_path / folder_name(config)

@@ -43,6 +43,11 @@ class MovingBall:
     def frame(self) -> tuple[int, ...]:
         return (3, self.size, self.size)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of each factor that can be counted."""
+        return {"colour": len(COLOURS)}
+
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
         """`count` sequences of `length` frames; factors `position` and `colour`."""
         position, bounced = self._travel(count, length, rng)

@@ -64,6 +64,11 @@ class ThreeDShapesDynamic:
             rooms().prepare(np.arange(COUNT), watch)
 
     @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of each factor."""
+        return dict(zip(FACTORS, self._source().sizes, strict=True))
+
+    @property
     def _periods(self) -> tuple[int, int, int]:
         return (self.floor_period, self.wall_period, self.object_period)
 

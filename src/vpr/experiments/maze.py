@@ -20,7 +20,7 @@ from vpr.experiments.figures import GREY, panels
 from vpr.experiments.hierarchy import INKS, level_claims, level_scores
 from vpr.experiments.settings import run_of
 from vpr.experiments.store import seeded
-from vpr.experiments.trained import folder_name, trained
+from vpr.experiments.trained import run_folder, trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
     """Scores as everywhere; and strips, which are kept as pictures: not everybody can render."""
     measured = trained(level_scores(FACTORS))(config, seed, runs, advance)
-    strips = look_again(runs / folder_name(seeded(config, seed)), config)
+    strips = look_again(run_folder(seeded(config, seed), runs), config)
     return measured._replace(metrics=measured.metrics | {"strips": strips})
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from vpr.checkpoint import METRICS, TRAINING, RunFolder, load_model, save_checkpoint
 from vpr.config import RunConfig
+from vpr.errors import VPRError
 from vpr.evaluation import evaluate
 from vpr.experiments.base import Advance, Measured, Stopped
 from vpr.experiments.look import look_at
@@ -28,6 +29,7 @@ from vpr.training import Progress, Session, rule_in_force, train
 
 RECORD, LOOKS = "record.json", "looks.jsonl"
 BRANCH = "before-ce.safetensors"  # the checkpoint from which on CE makes a difference
+DIGITS = 8  # of a setting's digest, in the name of its folder
 EVERY = 50  # steps from one look to the next
 Record = dict[str, Any]  # "evaluation", "looks", "settled", "seconds"
 
@@ -41,18 +43,48 @@ def trained(
     """
 
     def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
-        config = seeded(config, seed)
-        record = _record(config, runs / folder_name(config, every), advance, every)
+        record, _ = finish(seeded(config, seed), runs, advance, every)
         return Measured(pick(record), record["seconds"])
 
     return measure
 
 
+def finish(
+    config: RunConfig, runs: Path, advance: Advance, every: int = EVERY
+) -> tuple[Record, Path]:
+    """The record of a run and its folder: of the finished one if it is there, or trained now."""
+    folder = run_folder(config, runs, every)
+    return _record(config, folder, advance, every), folder
+
+
+def run_folder(config: RunConfig, runs: Path, every: int = EVERY) -> Path:
+    """Where the run of a setting is, or will be.
+
+    A run that is older than a field of the configuration has another name, and is the same.
+    """
+    usual = runs / folder_name(config, every)
+    if usual.exists():
+        return usual
+    others = sorted(runs.glob(_name(config, "?" * DIGITS, every)))
+    return next((folder for folder in others if _holds(folder, config)), usual)
+
+
+def _holds(folder: Path, config: RunConfig) -> bool:
+    try:
+        return RunFolder(folder).config() == config
+    except VPRError:  # of another version, or no run at all
+        return False
+
+
 def folder_name(config: RunConfig, every: int = EVERY) -> str:
     """Tells settings apart that differ in anything at all."""
     digest = hashlib.sha256(json.dumps(to_dict(config), sort_keys=True).encode()).hexdigest()
+    return _name(config, digest[:DIGITS], every)
+
+
+def _name(config: RunConfig, digest: str, every: int) -> str:
     looked = "" if every == EVERY else f"-every{every}"
-    return f"{config.preset.replace('/', '-')}-{digest[:8]}{looked}-s{config.seed}"
+    return f"{config.preset.replace('/', '-')}-{digest}{looked}-s{config.seed}"
 
 
 def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Record:
@@ -84,7 +116,7 @@ def steps(record: Record) -> list[int]:
 def _branch_off(config: RunConfig, folder: Path, every: int) -> None:
     """Until CE may decide, a run without CE is the run with it: go on from there if it is here."""
     twin = replace(config, model=replace(config.model, expected=True))
-    origin = folder.with_name(folder_name(twin, every))
+    origin = run_folder(twin, folder.parent, every)
     if not config.model.unexpected or not (origin / BRANCH).exists():
         return
     RunFolder(folder).claim(config)

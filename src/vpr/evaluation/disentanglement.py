@@ -1,0 +1,42 @@
+"""Which factors vary when one level is sampled: the average entropy H_v of the paper's figure 7."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from vpr.evaluation.readers import Reader, Reading
+from vpr.generate import sample
+from vpr.model import VPR
+
+CHUNK = 8  # trials at once: bounds the memory
+
+
+@torch.no_grad()
+def read_draws(
+    model: VPR, reader: Reader, video: Tensor, level: int, draws: int, seed: int = 0
+) -> Reading:
+    """A trial for each sequence of a video (B, T, *frame): each factor of its draws (B, I)."""
+    generator = torch.Generator().manual_seed(seed)
+    parts = []
+    for part in torch.split(video.to(model.usual), CHUNK):
+        state = model.observe(part).state
+        parts.append(reader(sample(model, state, level, draws, generator).frames))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def mean_entropy(drawn: NDArray[Any]) -> float:
+    """H_v in nats: of the values (M, I) in each trial, averaged over trials.
+
+    With M trials and p the share of a value among the I draws of a trial, −1/M Σ_m Σ_v p ln p.
+    """
+    return float(np.mean([_entropy(trial) for trial in drawn]))
+
+
+def _entropy(values: NDArray[Any]) -> float:
+    share = np.unique(values, return_counts=True)[1] / len(values)
+    return float(-(share * np.log(share)).sum())

@@ -1,0 +1,73 @@
+"""A network that names the factors of a picture, trained on pictures of the dataset itself.
+
+The paper's entropies need one ("a pre-trained extractor model"). It knows nothing of any VPR.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from vpr.data import ThreeDShapesDynamic, training_rng
+from vpr.evaluation.readers import Reading
+
+BATCH, LENGTH, RATE = 32, 2, 2e-3  # sequences, their frames, and of Adam
+GRAIN = 0.1  # most noise on a pixel in training: what a model paints is not as clean as the data
+CHUNK = 256  # pictures read at once
+
+VERSION = 1  # of network and training: raise it with every change, and kept ones are made anew
+
+
+class Extractor(nn.Module):
+    """Three convolutions, one hidden layer, and a softmax for each factor."""
+
+    def __init__(self, counts: dict[str, int]) -> None:
+        super().__init__()
+        self.counts = counts  # factor → how many there are
+        self.convolutions = nn.ModuleList(
+            [
+                nn.Conv2d(3, 32, 4, stride=4),
+                nn.Conv2d(32, 64, 3, stride=2, padding=1),
+                nn.Conv2d(64, 64, 3, stride=2, padding=1),
+            ]
+        )
+        self.hidden = nn.Linear(64 * 4 * 4, 128)
+        self.heads = nn.Linear(128, sum(counts.values()))
+
+    def logits(self, frames: Tensor) -> list[Tensor]:  # (M, 3, 64, 64) → (M, values) each
+        x = frames
+        for layer in self.convolutions:
+            x = F.relu(layer(x))
+        x = self.heads(F.relu(self.hidden(x.flatten(1))))
+        return list(x.split(list(self.counts.values()), -1))
+
+    @torch.no_grad()
+    def forward(self, frames: Tensor) -> Reading:
+        """The likeliest value of each factor of frames (..., 3, 64, 64)."""
+        lead, flat = frames.shape[:-3], frames.flatten(0, -4).float().cpu()
+        parts = [[e.argmax(-1) for e in self.logits(part)] for part in torch.split(flat, CHUNK)]
+        named = zip(self.counts, zip(*parts, strict=True), strict=True)
+        return {name: torch.cat(found).view(lead).numpy() for name, found in named}
+
+
+def fit_extractor(data: ThreeDShapesDynamic, steps: int, seed: int = 0) -> Extractor:
+    """So many steps of Adam on fresh frames and their labels."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        extractor = Extractor(data.counts)
+    rng, grain = training_rng(seed), torch.Generator().manual_seed(seed)
+    optimiser = torch.optim.Adam(extractor.parameters(), lr=RATE)
+    decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    for _ in range(steps):
+        batch = data.batch(BATCH, LENGTH, rng)
+        frames = torch.from_numpy(batch.frames).flatten(0, 1)
+        loudness = GRAIN * torch.rand(len(frames), 1, 1, 1, generator=grain)
+        guesses = extractor.logits(frames + loudness * torch.randn(frames.shape, generator=grain))
+        labels = [torch.from_numpy(batch.factors[name]).flatten() for name in data.counts]
+        losses = [F.cross_entropy(g, true) for g, true in zip(guesses, labels, strict=True)]
+        optimiser.zero_grad()
+        torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        decay.step()
+    return extractor.eval()

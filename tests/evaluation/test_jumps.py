@@ -1,0 +1,68 @@
+"""Jumps are held against the cycle that the dataset steps through."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.conftest import tiny_run
+from vpr import VPR, rollout
+from vpr.data import MovingBall, evaluation_rng
+from vpr.evaluation.jumps import CHUNK, held, in_order, one_on, read_jumps, read_present
+from vpr.evaluation.readers import BallReader
+
+BALL = MovingBall(size=16)
+
+
+@pytest.fixture(scope="module")
+def model() -> VPR:
+    torch.manual_seed(0)
+    return VPR(tiny_run(1).model)
+
+
+@pytest.fixture(scope="module")
+def video() -> torch.Tensor:
+    return torch.from_numpy(BALL.batch(CHUNK + 2, 6, evaluation_rng(0)).frames)
+
+
+def test_order_counts_from_the_last_value_seen() -> None:
+    painted = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 3, 4]])
+    last = np.array([4, 0, 0])
+    wanted = [[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 1]]
+    np.testing.assert_array_equal(in_order(painted, last, 6), np.array(wanted, bool))
+
+
+def test_a_slip_counts_once_from_event_to_event() -> None:
+    painted = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 0, 1]])
+    last = np.array([4, 0, 0])
+    wanted = [[1, 1, 1, 1], [1, 1, 0, 1], [1, 0, 0, 1]]  # nothing follows what cannot be read
+    np.testing.assert_array_equal(one_on(painted, last, 6), np.array(wanted, bool))
+
+
+def test_held_is_what_it_was() -> None:
+    wanted = [[True, False], [False, True]]
+    assert held(np.array([[3, 4], [3, 2]]), np.array([3, 2])).tolist() == wanted
+
+
+def test_the_jumps_read_are_those_of_a_rollout(model: VPR, video: torch.Tensor) -> None:
+    with torch.no_grad():
+        state = model.observe(video).state
+    frames = rollout(model, state, 2, 3).frames
+    read = read_jumps(model, BallReader(), video, 2, 3)
+    np.testing.assert_array_equal(read["colour"], BallReader()(frames)["colour"])
+    assert read["position"].shape == (CHUNK + 2, 3, 2)
+
+
+def test_samples_have_a_seed(model: VPR, video: torch.Tensor) -> None:
+    one, two, other = (
+        read_jumps(model, BallReader(), video, 2, 3, samples=True, empty=True, seed=seed)
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(one["position"], two["position"])
+    assert (one["position"] != other["position"]).any()
+
+
+def test_the_present_is_the_last_frame_as_the_model_has_it(model: VPR, video: torch.Tensor) -> None:
+    with torch.no_grad():
+        frames = model.reconstruct(model.observe(video).c0[:, -1])
+    read = read_present(model, BallReader(), video)
+    np.testing.assert_array_equal(read["colour"], BallReader()(frames)["colour"])
