@@ -1,4 +1,4 @@
-"""The shipped model does what the README says."""
+"""The shipped models do what the README says."""
 
 from pathlib import Path
 
@@ -22,6 +22,14 @@ def test_moving_ball_finds_the_colour_changes() -> None:
     report = evaluate(model, data_for("moving-ball"), sequences=32, length=50, seed=11)
     assert report["levels"]["2"]["colour"]["f1"] > 0.95
     assert report["controls"]["2"]["random"]["colour"]["f1"] < 0.3
+
+
+def test_3dsd_finds_the_changes_of_wall_and_object() -> None:
+    model = VPR.from_pretrained("3dsd")
+    report = evaluate(model, data_for("3dsd"), sequences=32, length=50, seed=11)
+    assert report["levels"]["2"]["wall"]["f1"] > 0.95
+    assert report["levels"]["3"]["object"]["f1"] > 0.9
+    assert report["controls"]["3"]["random"]["object"]["f1"] < 0.3
 
 
 def test_moving_ball_imagines_events_as_long_as_real_ones() -> None:
