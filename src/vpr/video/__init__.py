@@ -1,0 +1,1 @@
+"""People's own footage: whatever PyAV decodes, folders of pictures, arrays, pipes."""
