@@ -28,8 +28,8 @@ class Event(NamedTuple):
 
     @classmethod
     def of(cls, boundary: Boundary, time: Fraction) -> Event:
-        frame, *rest = boundary
-        return cls(frame, time, *rest)
+        b = boundary
+        return cls(b.frame, time, b.level, b.kind, b.kl_static, b.kl_change, b.threshold)
 
     @property
     def fit(self) -> float:
