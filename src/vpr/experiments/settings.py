@@ -48,7 +48,7 @@ def _tiny(config: RunConfig) -> RunConfig:
             settle_tolerance=0.99,
             level_one_steps=2,
             upper_steps=2,
-            sort_steps=2,
+            shift_steps=4,
             squeeze_steps=1,
         ),
     )
