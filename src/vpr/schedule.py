@@ -76,7 +76,7 @@ class Staged:
     level_one_steps: int = option(200, "Steps for the first β to rise after settling.")
     upper_steps: int = option(300, "Steps for the β of a level above to rise.")
     squeeze_steps: int = option(100, "Steps of the last change of β, 1 to `upper` or back.")
-    shift_steps: int = option(600, "With three levels or more, steps from one rise to the next.")
+    shift_steps: int = option(500, "With three levels or more, steps from one rise to the next.")
     upper: float = option(4.0, "Last β of all levels but level 1, which has 1.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
