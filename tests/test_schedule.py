@@ -57,14 +57,16 @@ def test_of_three_levels_ce_waits_until_the_top_pays_in_full() -> None:
 
 
 @pytest.mark.parametrize("levels", [3, 4, 5])
-def test_after_as_many_shifts_as_levels_all_pay_the_same_and_then_level_one_less(
+def test_after_as_many_shifts_as_levels_all_pay_the_same_and_then_the_more_the_higher(
     levels: int,
 ) -> None:
     for schedule in (Staged(), Staged(lift=50.0)):
-        end = 1000 + schedule.sorting(levels)
-        assert schedule.weights(end, levels, 1000).kl == (schedule.upper,) * levels
-        last = schedule.weights(end + schedule.squeeze_steps, levels, 1000)
-        assert last.kl == (1.0, *(schedule.upper,) * (levels - 1))
+        upper, end = schedule.upper, 1000 + schedule.sorting(levels)
+        fallen = end + schedule.level_one_steps
+        assert schedule.weights(end, levels, 1000).kl == (upper,) * levels
+        assert schedule.weights(fallen, levels, 1000).kl == (1.0, *(upper,) * (levels - 1))
+        last = schedule.weights(fallen + schedule.squeeze_steps, levels, 1000)
+        assert last.kl == tuple(upper**n for n in range(levels))
         assert last.expected
 
 

@@ -66,6 +66,7 @@ _CPU_SHAPES = RunConfig(
         settle_after=300,
         settle_patience=1,
         level_one_steps=100,
+        squeeze_steps=400,
     ),
 )
 

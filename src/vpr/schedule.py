@@ -61,7 +61,9 @@ class Staged:
        longer than an event of level 2; and so on, once for each level. β rises over
        `level_one_steps`, holds for the rest of `shift_steps`, and never exceeds `upper`. When the
        top level's β has reached 1, CE may decide too, and chance no more.
-    3. In the end all have `upper`; then level 1's β falls to 1 over `squeeze_steps`.
+    3. Then all have `upper`. Level 1's β falls to 1 over `level_one_steps`; after that the β of
+       level n goes on to `upper`^(n − 1) over `squeeze_steps`: of what no level can foresee, the
+       first frame of a sequence, a level keeps no copy that the one below it can hold.
     """
 
     name: ClassVar[str] = "staged"
@@ -75,9 +77,9 @@ class Staged:
     settle_after: int = option(600, "Blocks count from this step on.")
     level_one_steps: int = option(200, "Steps for the first β to rise after settling.")
     upper_steps: int = option(300, "Steps for the β of a level above to rise.")
-    squeeze_steps: int = option(100, "Steps of the last change of β, 1 to `upper` or back.")
+    squeeze_steps: int = option(100, "Steps for the β of the levels above to rise to the last.")
     shift_steps: int = option(500, "With three levels or more, steps from one rise to the next.")
-    upper: float = option(4.0, "Last β of all levels but level 1, which has 1.")
+    upper: float = option(4.0, "Last β of a level as a multiple of that of the one below it.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
 
@@ -133,14 +135,19 @@ class Staged:
         return (one, two)[:levels]
 
     def _in_shifts(self, since: int, levels: int) -> tuple[float, ...]:
-        """After as many shifts as there are levels all have `upper`; in the end level 1 has 1."""
+        """After as many shifts as there are levels all have `upper`, and then go apart again."""
+        if since >= self.sorting(levels):
+            return self._squeezed(since - self.sorting(levels), levels)
         done, rest = divmod(since, self.shift_steps)
         shifts = done + between(rest, 0, self.level_one_steps, 0.0, 1.0)
-        beta = tuple(min(self.upper, each) for each in self._shifted(shifts, levels))
-        end = self.sorting(levels)
-        if since >= end:
-            beta = (self.upper,) * levels
-        return between(since, end, end + self.squeeze_steps, beta[0], 1.0), *beta[1:]
+        return tuple(min(self.upper, each) for each in self._shifted(shifts, levels))
+
+    def _squeezed(self, since: int, levels: int) -> tuple[float, ...]:
+        fallen = self.level_one_steps
+        one = between(since, 0, fallen, self.upper, 1.0)
+        last = (self.upper**n for n in range(1, levels))
+        above = (between(since, fallen, fallen + self.squeeze_steps, self.upper, e) for e in last)
+        return one, *above
 
     def _top_pays(self, since: int, levels: int) -> bool:
         """Has the β of the top level reached 1?"""
