@@ -180,7 +180,7 @@ KL = st.floats(2**-20, 2**16, width=32) | st.just(math.nan)
 
 
 class TestCurves:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.lists(st.tuples(KL, KL, KL), min_size=1, max_size=40), st.integers(1, 7))
     def test_survive(self, rows: list[tuple[float, float, float]], stride: int) -> None:
         """Each value, or the least and the greatest of a bin, to a tenth of a percent."""
