@@ -228,6 +228,19 @@ class TestPointer:
         assert shown(tab)[0] == pytest.approx(3 - 100 / width * 2, abs=0.01)
         assert chosen(tab) == before
 
+    def test_two_fingers_zoom(self, show: Open) -> None:
+        tab = show(balls(), has_touch=True)
+        x, y = at(tab, ".row", 4)
+        fingers = tab.context.new_cdp_session(tab)
+        for kind, apart in (("touchStart", 50), ("touchMove", 80), ("touchMove", 200)):
+            points = [{"x": x + side * apart, "y": y, "id": i} for i, side in enumerate((-1, 1))]
+            fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        settle(tab)
+        start, end = shown(tab)
+        assert end - start == pytest.approx(2, rel=0.2)
+        assert (start + end) / 2 == pytest.approx(4, abs=0.3)
+
     def test_the_overview_moves_the_view(self, show: Open) -> None:
         tab = show(balls())
         tab.evaluate("show(0, 1)")
