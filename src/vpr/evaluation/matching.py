@@ -1,8 +1,8 @@
 """Predicted boundaries against true ones: one-to-one, within a tolerance, exact to the last digit.
 
 On a line, two pairs that cross can be uncrossed: neither of the new distances exceeds the larger of
-the old, nor does their sum. So one of the best matchings is in order, and a table over prefixes finds
-it.
+the old, nor does their sum. So one of the best matchings is in order, and a table over prefixes
+finds it.
 """
 
 from __future__ import annotations
