@@ -5,10 +5,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.cli.test_cli import vpr
-from vpr.evaluation.boundary_files import read_marks
+from vpr.evaluation.boundary_files import Mark, read_marks
+from vpr.segmenting.timeline import Event, Timeline
 
 Capture = pytest.CaptureFixture[str]
 
@@ -74,7 +76,7 @@ def test_folders_are_summed_and_partners_missed(tmp_path: Path, capsys: Capture)
     p, t = tmp_path / "predicted", tmp_path / "the truth"
     write(p / "a.csv", "time", "1", "2")
     write(p / "a.json", "not read, since there is a table")
-    write(p / "sub" / "ü.json", json.dumps({"boundaries": [{"time": 0.1, "level": None}]}))
+    write(p / "sub" / "ü.json", json.dumps({"events": [{"time": 0.1, "level": None}]}))
     write(p / "alone.csv", "time", "1")
     write(p / "bad.csv", "time", "early")
     write(p / "frames.csv", "frame", "3")
@@ -119,6 +121,16 @@ def test_nothing_found_scores_zero(tmp_path: Path, capsys: Capture) -> None:
     for pair in ((nothing, truth), (truth, nothing), (nothing, nothing)):
         score = scores(capsys, *pair, "--tolerance", "0.2s")["scores"][0]
         assert [score[key] for key in ("precision", "recall", "f1")] == [0, 0, 0]
+
+
+def test_what_a_timeline_writes_is_read_exactly(tmp_path: Path) -> None:
+    third = Fraction(1, 3)
+    event = Event(10, third, 2, "both", 3.0, 1.0, 2.0)
+    timeline = Timeline("a.mp4", "a model", 2, 20, np.arange(20) / 30, [event])
+    timeline.to_csv(tmp_path / "a.csv")
+    timeline.to_json(tmp_path / "a.json")
+    for name in ("a.csv", "a.json"):
+        assert read_marks(tmp_path / name).marks == [Mark(third, Fraction(10), 2, None)]
 
 
 def test_lines_of_a_live_stream_and_tables_of_excel(tmp_path: Path) -> None:

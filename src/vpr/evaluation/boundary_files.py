@@ -82,7 +82,7 @@ def _from_json(path: Path) -> Records:
             entries = [line for line in lines if "level" in line]  # others tell how it went
         else:
             data = json.loads(text, parse_float=Fraction)
-            entries = data["boundaries"] if isinstance(data, dict) else data
+            entries = data["events"] if isinstance(data, dict) else data
         records = [(f"entry {n}", dict(entry)) for n, entry in enumerate(entries, start=1)]
     except (ValueError, KeyError, TypeError):
         raise VPRError(f"{path} holds no list of boundaries as JSON") from None
@@ -99,7 +99,8 @@ def _mark(path: Path, where: str, record: Mapping[str, Any]) -> Mark:
         except (VPRError, ZeroDivisionError):
             raise VPRError(f"{path}, {where}: {name} {value!r} is not a number") from None
 
-    time, frame, level = number("time"), number("frame"), number("level")
+    time = number("exact") or number("time")  # our own files have it as a fraction too
+    frame, level = number("frame"), number("level")
     if time is None and frame is None:
         raise VPRError(f"{path}, {where}: neither a time nor a frame")
     if level is not None and level.denominator != 1:
