@@ -18,7 +18,6 @@ VIDEOS = frozenset([
     ".y4m", ".h264", ".264", ".h265", ".265", ".hevc", ".ivf", ".apng", ".npy", ".npz",
 ])
 # fmt: on
-)
 
 Named = str | os.PathLike[str]
 
