@@ -15,6 +15,9 @@ from vpr.video.rates import USUAL, Clock
 from vpr.video.upright import Turn, turn_of_frame
 
 
+LATE = 1.0  # seconds that a last frame may stay without saying so
+
+
 class Container:
     """Frames of the best video stream, decoded one after the other by one thread, unless asked.
 
@@ -55,7 +58,7 @@ class Container:
             yield Frame(picture, number, clock(frame.pts), base, whole)
             number += 1
         if number == 0:
-            raise VPRError(f"{self.name} has no frame that can be decoded{decoding.reason()}")
+            raise VPRError(f"{self.name} has no frame that can be decoded: {decoding.reason()}")
         if decoding.damage:
             self.trouble = f"{self.name} is damaged or cut short: {number} frames were read"
 
@@ -84,15 +87,20 @@ class Decoding:
         self._first: Exception | None = None
 
     def reason(self) -> str:
-        return f" ({getattr(self._first, 'strerror', self._first)})" if self._first else ""
+        """Why there was nothing."""
+        if not self.stream.width * self.stream.height:
+            return "its size is not stated, or more than 8192×8192"
+        return str(getattr(self._first, "strerror", None) or "it is empty or cut short")
 
     def __iter__(self) -> Iterator[Any]:
-        packets = 0
+        packets, reached = 0, 0
         for packet in self._packets():
-            packets += packet is not None and packet.size > 0
-            self.damage += packet is not None and packet.is_corrupt
+            if packet is not None and packet.size:
+                packets += 1
+                reached = max(reached, (packet.pts or 0) + (packet.duration or 0))
+                self.damage += packet.is_corrupt
             yield from self._decoded(packet)
-        self.damage += self._is_short(packets)
+        self.damage += self._is_short(packets, reached)
 
     def _packets(self) -> Iterator[Any]:
         """To the end, or to where the file breaks off: then None empties the decoder."""
@@ -117,10 +125,15 @@ class Decoding:
         self.damage += 1
         self._first = self._first or error
 
-    def _is_short(self, packets: int) -> bool:
-        """MP4 lists all its packets before the first: were there fewer?"""
-        listed = self.container.format.name.startswith("mov") and len(self.stream.index_entries)
-        return packets < listed
+    def _is_short(self, packets: int, reached: int) -> bool:
+        """Some formats state at their beginning what is to come: was it less?"""
+        kind, stream = self.container.format.name, self.stream
+        if kind.startswith("mov"):  # lists all packets
+            return packets < len(stream.index_entries)
+        if kind.startswith("matroska") and len(self.container.streams) == 1:  # and nothing else
+            missing = (self.container.duration or 0) / 1e6 - float(reached * stream.time_base)
+            return missing > LATE
+        return False
 
 
 def _pixels(reformatter: Any, frame: Any, height: int, width: int, kind: str) -> Picture:
