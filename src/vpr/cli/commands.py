@@ -13,12 +13,14 @@ from vpr.cli import (
     rollout,
     sample,
     train,
+    watch,
 )
 from vpr.cli.main import Command
 
 COMMANDS: dict[str, Command] = {
     "demo": demo.COMMAND,
     "train": train.COMMAND,
+    "watch": watch.COMMAND,
     "evaluate": evaluate.COMMAND,
     "evaluate-boundaries": evaluate_boundaries.COMMAND,
     "report": report.COMMAND,
