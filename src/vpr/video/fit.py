@@ -21,8 +21,8 @@ SLIMMEST = 16  # beyond 16:1 a picture that is cropped is squeezed too: sizes st
 class Fit:
     """The size of the pictures that are wanted, and what becomes of other proportions.
 
-    stretch: all is seen, nothing wasted, proportions are lost. letterbox: proportions are kept, with
-    black bars. crop: proportions are kept, what sticks out is not seen.
+    stretch: all is seen, nothing wasted, proportions are lost. letterbox: proportions are kept,
+    with black bars. crop: proportions are kept, what sticks out is not seen.
     """
 
     height: int
