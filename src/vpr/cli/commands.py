@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from vpr.cli import bench, data, demo, evaluate, report, reproduce, rollout, sample, train
+from vpr.cli import bench, data, demo, evaluate, report, reproduce, rollout, sample, segment, train
 from vpr.cli.main import Command
 
 COMMANDS: dict[str, Command] = {
     "demo": demo.COMMAND,
     "train": train.COMMAND,
     "evaluate": evaluate.COMMAND,
+    "segment": segment.COMMAND,
     "report": report.COMMAND,
     "rollout": rollout.COMMAND,
     "sample": sample.COMMAND,

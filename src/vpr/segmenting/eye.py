@@ -44,7 +44,8 @@ class Eye:
         first, second = self._live.nets[:2]
         x1 = first.f_enc(x0)
         x2 = second.f_enc(x1)
-        each = zip(*(rows.split(1) for rows in (x0, x1, x2, second.read(x2))), strict=True)
+        known = x0, x1, x2, second.read(x2)
+        each = zip(*(torch.split(rows, 1) for rows in known), strict=True)  # K times (1, …)
         return (LazyEncodings(self._live.nets, [*x], {1: read}) for *x, read in each)
 
 

@@ -45,8 +45,8 @@ def segment(
 
     `threshold` is γ: a belief that moves so many times more than usual is unexpected; the model's
     own if not given. `levels` are those to report, 2 or higher. `min_gap` in seconds: of two events
-    of a level that are closer, only the stronger stays. `fit` says what becomes of other proportions
-    than the model's: as in its training, or letterbox. `rate` is for footage without times.
+    of a level that are closer, only the stronger stays. `fit` says what becomes of proportions
+    other than the model's: as in its training, or letterbox. `rate` is for footage without times.
     """
     name = "a model" if isinstance(model, VPR) else os.fspath(model)
     chosen = with_threshold(model if isinstance(model, VPR) else load_model(name), threshold)
@@ -94,7 +94,7 @@ def as_source(what: Footage, fit: Fit, rate: float | Fraction | None = None) -> 
     if hasattr(what, "name") and hasattr(what, "expected"):
         return what  # type: ignore[return-value]
     if isinstance(what, Iterable):
-        return Frames(what)  # type: ignore[arg-type]
+        return Frames(what)
     raise VPRError(f"footage is a path, an array or frames, not {type(what).__name__}")
 
 

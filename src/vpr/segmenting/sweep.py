@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO, StringIO
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -16,7 +13,6 @@ from torch import Tensor
 
 from vpr.errors import VPRError
 from vpr.events import Decision, Subjective
-from vpr.files import write_bytes, write_text
 from vpr.model import VPR
 from vpr.segmenting.eye import CHUNK, Pixels, check_watches, surprised, with_rule
 from vpr.segmenting.segment import Watch, fitted
@@ -92,51 +88,6 @@ def sweep(
     counted -= 1  # the first frame opens every level's first event: that is no boundary
     events = {level: counted[level - 1].numpy() for level in range(2, model.config.levels + 1)}
     return Sweep(source.name, gammas, rule.gamma, done, last - first, events)
-
-
-def write_sweep(stem: Path, swept: Sweep) -> list[Path]:
-    """Beside each other: NAME.sweep.csv and NAME.sweep.png."""
-    table, drawing = (stem.with_name(f"{stem.name}.sweep.{kind}") for kind in ("csv", "png"))
-    write_text(table, as_csv(swept))
-    write_bytes(drawing, as_png(swept))
-    return [table, drawing]
-
-
-def as_csv(swept: Sweep) -> str:
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["gamma", "level", "events", "events_per_minute"])
-    for level, counts in swept.events.items():
-        for gamma, count in zip(swept.gammas, counts, strict=True):
-            minutes = swept.seconds / 60
-            each = f"{count / minutes:.4f}" if minutes else ""
-            writer.writerow([f"{gamma:.4f}", level, int(count), each])
-    return text.getvalue()
-
-
-def as_png(swept: Sweep) -> bytes:
-    """Events against γ, a line a level, both on logarithmic axes."""
-    from vpr.experiments.figures import BOTH, CE, CU, GREY, OTHERS, panels, require_matplotlib
-
-    require_matplotlib()
-    buffer = BytesIO()
-    with panels(1, width=7.0, height=4.4) as (figure, (axes,)):
-        axes.set_xscale("log")
-        axes.set_yscale("symlog", linthresh=1)
-        colours = (BOTH, CE, CU, *OTHERS)
-        for place, (level, counts) in enumerate(swept.events.items()):
-            colour = colours[place % len(colours)]
-            axes.plot(swept.gammas, counts, "o-", color=colour, label=f"level {level}")
-        axes.axvline(swept.own, color=GREY, linestyle="--", label=f"the model's own γ, {swept.own:g}")
-        axes.set_xticks(swept.gammas[::3], [f"{gamma:.2g}" for gamma in swept.gammas[::3]])
-        axes.minorticks_off()
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("γ: how many times more than usual is unexpected (--threshold)")
-        axes.set_ylabel("events")
-        axes.set_title(f"{Path(swept.source).name}, {swept.frames} frames")
-        axes.legend()
-        figure.savefig(buffer, format="png", dpi=110)
-    return buffer.getvalue()
 
 
 def _seen(frame: Frame, fit: Fit) -> tuple[NDArray[np.uint8], float]:
