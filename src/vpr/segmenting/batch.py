@@ -17,6 +17,7 @@ from vpr.segmenting.fitting import fit_for
 from vpr.segmenting.segment import Watch, as_gap, as_source, reported, segment
 from vpr.segmenting.sweep import sweep
 from vpr.segmenting.targets import Target
+from vpr.segmenting.timeline import Timeline
 from vpr.video.fit import Fit, Mode
 
 Status = Literal["done", "skipped", "damaged", "failed"]
@@ -105,19 +106,14 @@ def _segmented(target: Target, wish: Wish, model: VPR, watch: Watch) -> Outcome:
         watch=watch,
     )
     timeline = replace(timeline, model=wish.model)
-    table, whole, page = (_path(wish, target, kind) for kind in ("csv", "json", "html"))
-    timeline.to_csv(table)
-    timeline.to_json(whole)
-    timeline.to_html(page)
-    chapters = timeline.to_webvtt(_path(wish, target, "vtt"))
-    chapters += timeline.to_ffmetadata(_path(wish, target, "ffmeta"))
+    files = write_files(timeline, wish.out / target.name)
     return Outcome(
         target.source,
         "damaged" if timeline.trouble else "done",
         timeline.frames,
         float(timeline.end - timeline.start),
         {str(level): len(timeline.events(level)) for level in timeline.reported},
-        _relative([table, whole, page, *chapters], wish.out),
+        _relative(files, wish.out),
         timeline.trouble,
     )
 
@@ -141,8 +137,15 @@ def _swept(target: Target, wish: Wish, model: VPR, watch: Watch) -> Outcome:
     )
 
 
-def _path(wish: Wish, target: Target, kind: str) -> Path:
-    return wish.out / f"{target.name}.{kind}"
+def write_files(timeline: Timeline, stem: Path) -> list[Path]:
+    """All that there is of a piece, its endings added to `stem`."""
+    table, whole, page, chapters, metadata = (
+        stem.with_name(f"{stem.name}.{kind}") for kind in ("csv", "json", "html", "vtt", "ffmeta")
+    )
+    timeline.to_csv(table)
+    timeline.to_json(whole)
+    timeline.to_html(page)
+    return [table, whole, page, *timeline.to_webvtt(chapters), *timeline.to_ffmetadata(metadata)]
 
 
 def _relative(paths: Sequence[Path], out: Path) -> tuple[str, ...]:

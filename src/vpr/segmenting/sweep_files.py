@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -48,10 +49,13 @@ def as_png(swept: Sweep) -> bytes:
         )
         axes.set_xticks(swept.gammas[::3], [f"{gamma:.2g}" for gamma in swept.gammas[::3]])
         axes.minorticks_off()
-        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter("{x:.0f}")
+        axes.set_ylim(0, 2 * max(int(counts.max()) for counts in swept.events.values()) + 1)
         axes.set_xlabel("γ: how many times more than usual is unexpected (--threshold)")
         axes.set_ylabel("events")
         axes.set_title(f"{Path(swept.source).name}, {swept.frames} frames")
         axes.legend()
-        figure.savefig(buffer, format="png", dpi=110)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph")  # a name in letters that the font lacks
+            figure.savefig(buffer, format="png", dpi=110)
     return buffer.getvalue()

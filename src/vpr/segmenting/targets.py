@@ -59,9 +59,11 @@ def _names(source: str, named: str) -> list[str]:
         return [name, f"{name}-{sha256(source.encode()).hexdigest()[:8]}"]
     parts = [_plain(part) for part in Path(os.path.abspath(source)).parts]
     inside = len(PurePath(os.path.relpath(source, named)).parts) if os.path.isdir(named) else 1
-    names = ["/".join(parts[-count:]) for count in range(max(inside, 1), len(parts))]
-    stem = re.sub(r"(?<=.)\.\w+$", "", names[0]) if os.path.isfile(source) else names[0]
-    return [stem, *names] if stem != names[0] else names
+    names = []
+    for count in range(max(inside, 1), len(parts)):
+        whole = "/".join(parts[-count:])
+        names += [re.sub(r"(?<=[^/])\.\w+$", "", whole), whole]  # first without .mp4
+    return names
 
 
 def _plain(part: str) -> str:
