@@ -73,7 +73,7 @@ def header(file: IO[bytes], name: str) -> Layout:
         version = npy.read_magic(file)
         parse = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, columns_first, dtype = parse(file)
-    except (*DAMAGE, ValueError, TypeError, SyntaxError) as error:
+    except Exception as error:  # numpy reads it as Python, which fails in any way there is
         raise VPRError(f"{name} is no whole array file: save it again") from error
     if columns_first:
         raise VPRError(f"{name} is in Fortran order: save it through np.ascontiguousarray")
