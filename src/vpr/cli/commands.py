@@ -12,6 +12,7 @@ from vpr.cli import (
     reproduce,
     rollout,
     sample,
+    segment,
     train,
     watch,
 )
@@ -20,6 +21,7 @@ from vpr.cli.main import Command
 COMMANDS: dict[str, Command] = {
     "demo": demo.COMMAND,
     "train": train.COMMAND,
+    "segment": segment.COMMAND,
     "watch": watch.COMMAND,
     "evaluate": evaluate.COMMAND,
     "evaluate-boundaries": evaluate_boundaries.COMMAND,

@@ -11,13 +11,12 @@ import torch
 from torch import Tensor
 
 from vpr.errors import VPRError
-from vpr.events import Evidence, Subjective
+from vpr.events import Evidence, Rule, Subjective
 from vpr.live import Live
 from vpr.model import VPR, LazyEncodings
 from vpr.video.frames import Picture
 
-CHUNK = 32  # frames encoded together; more are hardly cheaper
-GREY = (0.299, 0.587, 0.114)  # what red, green and blue give to brightness
+CHUNK = 16  # frames encoded together: more are hardly cheaper, and each is held in full size
 
 
 class Eye:
@@ -45,7 +44,8 @@ class Eye:
         first, second = self._live.nets[:2]
         x1 = first.f_enc(x0)
         x2 = second.f_enc(x1)
-        each = zip(*(rows.split(1) for rows in (x0, x1, x2, second.read(x2))), strict=True)
+        known = x0, x1, x2, second.read(x2)
+        each = zip(*(torch.split(rows, 1) for rows in known), strict=True)  # K times (1, …)
         return (LazyEncodings(self._live.nets, [*x], {1: read}) for *x, read in each)
 
 
@@ -53,31 +53,28 @@ class Pixels:
     """Pictures to frames of a model."""
 
     def __init__(self, model: VPR) -> None:
-        self.frame, self.dtype, self.device = model.config.frame, model.usual.dtype, model.usual.device
+        self.like = model.usual
 
     def __call__(self, pictures: Sequence[Picture]) -> Tensor:
-        """K of (H, W, 3) → (K, *frame) in [0, 1]; brightness only, for a model of one channel."""
-        pixels = torch.from_numpy(np.stack(pictures)).to(self.device).to(self.dtype) / 255
-        if self.frame[0] == 1:
-            pixels = (pixels @ pixels.new_tensor(GREY)).clamp(0, 1).unsqueeze(-1)
-        return pixels.movedim(-1, 1)
+        """K of (H, W, C), of the model's size → (K, C, H, W) in [0, 1]."""
+        return torch.from_numpy(np.stack(pictures)).to(self.like).div_(255).movedim(-1, 1)
 
 
 def check_watches(model: VPR) -> None:
-    """It reads pictures, and has a level that can find something."""
-    if len(model.config.frame) != 3:
-        size = model.config.frame[0]
-        raise VPRError(f"the model reads vectors of {size} numbers: footage needs one of pictures")
+    """It has a level that can find something."""
     if model.config.levels < 2:
         raise VPRError("the model has one level, which finds no events: train one of 2 or more")
 
 
 def with_threshold(model: VPR, gamma: float | None) -> VPR:
     """The same weights under another γ; the model itself stays as it is."""
-    if gamma is None:
-        return model
+    return model if gamma is None else with_rule(model, replace(surprised(model), gamma=gamma))
+
+
+def with_rule(model: VPR, rule: Rule) -> VPR:
+    """The same weights, not a copy of them, under another rule."""
     changed = copy(model)
-    changed.rule = replace(surprised(model), gamma=gamma)
+    changed.rule = rule
     return changed
 
 

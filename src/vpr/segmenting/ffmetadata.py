@@ -1,4 +1,4 @@
-"""ffmpeg's own format for chapters: `ffmpeg -i clip.mp4 -i clip.level2.ffmeta -map_chapters 1 …`."""
+"""ffmpeg's own format for chapters: `ffmpeg -i a.mp4 -i a.level2.ffmeta -map_chapters 1 b.mp4`."""
 
 from __future__ import annotations
 

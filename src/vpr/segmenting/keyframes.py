@@ -7,7 +7,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from vpr.video.frames import Picture
+from vpr.video.frames import Frame, Picture
 
 EVENTS = 480  # pictures of the highest and clearest events
 EVENLY = 120  # and of moments spread over the footage
@@ -23,22 +23,22 @@ class KeyFrames:
         self._evenly: dict[int, bytes] = {}
         self._stride = 1
 
-    def moment(self, frame: int, picture: Picture) -> None:
+    def moment(self, frame: int, shown: Frame) -> None:
         """A frame like any other, in its turn."""
         if frame % self._stride:
             return
-        self._evenly[frame] = jpeg(picture)
+        self._evenly[frame] = jpeg(shown.thumbnail())
         if len(self._evenly) > EVENLY:
             self._stride *= 2
             self._evenly = {n: each for n, each in self._evenly.items() if n % self._stride == 0}
 
-    def event(self, frame: int, level: int, score: float, picture: Picture) -> None:
+    def event(self, frame: int, level: int, score: float, shown: Frame) -> None:
         """The first frame of an event; `level` is the highest that has it."""
         worth = level, score
         if len(self._events) < EVENTS:
-            heapq.heappush(self._events, (*worth, frame, jpeg(picture)))
+            heapq.heappush(self._events, (*worth, frame, jpeg(shown.thumbnail())))
         elif worth > self._events[0][:2]:
-            heapq.heapreplace(self._events, (*worth, frame, jpeg(picture)))
+            heapq.heapreplace(self._events, (*worth, frame, jpeg(shown.thumbnail())))
 
     def pictures(self) -> dict[int, bytes]:
         """By frame."""

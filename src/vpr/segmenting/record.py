@@ -41,7 +41,7 @@ class Record:
             seen = evidence[level - 1] if level <= len(evidence) else None
             for curve, name in zip(curves, Curves._fields, strict=True):
                 curve.append(float(getattr(seen, name)) if seen is not None else np.nan)
-        self.keyframes.moment(number, frame.picture)
+        self.keyframes.moment(number, frame)
         if number:  # the first frame opens every level's first event: that is no boundary
             self._note(list(boundaries(evidence, 0, number)), frame)
 
@@ -50,7 +50,7 @@ class Record:
         self.events += events
         if events:
             top = events[-1]
-            self.keyframes.event(top.frame, top.level, top.score, frame.picture)
+            self.keyframes.event(top.frame, top.level, top.score, frame)
 
     def timeline(self, source: str, model: str, levels: Sequence[int], gap: Fraction) -> Timeline:
         """The events of `levels`, no two of one level closer than `gap` seconds."""

@@ -51,6 +51,7 @@ def as_dict(timeline: Timeline) -> dict[str, Any]:
         "model": timeline.model,
         "levels": timeline.levels,
         "frames": timeline.frames,
+        "trouble": timeline.trouble,
         "span": [str(time) for time in timeline.span] if timeline.span else None,
         "events": [_event(event) for event in timeline.boundaries],
         "times": _packed(timeline.times, "<f8"),
@@ -80,6 +81,7 @@ def from_dict(data: dict[str, Any]) -> Timeline:
         },
         {int(frame): b64decode(jpeg) for frame, jpeg in data["pictures"].items()},
         (span[0], span[1]) if span else None,
+        data["trouble"],
     )
 
 

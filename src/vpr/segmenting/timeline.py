@@ -73,6 +73,7 @@ class Timeline:
     curves: dict[int, Curves] = field(default_factory=dict)  # level 2, 3, …
     pictures: dict[int, bytes] = field(default_factory=dict)  # frame → small JPEG
     span: tuple[Fraction, Fraction] | None = None  # seconds, exact: first frame, end of the last
+    trouble: str | None = None  # what was broken or missing, in one line
 
     @property
     def start(self) -> Fraction:

@@ -14,7 +14,6 @@ from vpr.video.opened import LARGEST, Opening, open_container, video_stream
 from vpr.video.rates import USUAL, Clock
 from vpr.video.upright import Turn, turn_of_frame
 
-
 LATE = 1.0  # seconds that a last frame may stay without saying so
 
 

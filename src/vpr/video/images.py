@@ -31,6 +31,7 @@ class Images:
 
     def __iter__(self) -> Iterator[Frame]:
         broken: list[str] = []
+        self.trouble = None
         number = 0
         for file in self.files:
             whole = _read(file)
@@ -41,8 +42,9 @@ class Images:
             number += 1
         if number == 0:
             raise VPRError(f"{self.name} has no picture that can be read")
-        told = f"{len(broken)} of {len(self.files)} pictures were left out, {broken[:1]} first"
-        self.trouble = f"{self.name}: {told}" if broken else None
+        if broken:
+            told = f"{len(broken)} of {len(self.files)} pictures cannot be read, first {broken[0]}"
+            self.trouble = f"{self.name}: {told}"
 
 
 def natural(path: Path) -> list[tuple[int, str]]:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 from vpr.files import why
-from vpr.video.arrays import Array, is_array
+from vpr.video.array_files import is_array
+from vpr.video.arrays import Array
 from vpr.video.container import Container
 from vpr.video.finding import Named, footage, images_in, is_address
 from vpr.video.fit import Fit
