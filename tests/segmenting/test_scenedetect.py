@@ -10,6 +10,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+import scenedetect
 import torch
 
 from vpr import VPR, Stream, VPRError
@@ -17,8 +18,6 @@ from vpr.data import MovingBall, evaluation_rng
 from vpr.segmenting.eye import Pixels, with_threshold
 from vpr.segmenting.scenedetect import VPRDetector
 from vpr.video.fit import Fit
-
-scenedetect = pytest.importorskip("scenedetect")
 
 FRAMES = 60
 

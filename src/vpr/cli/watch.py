@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
+from vpr.cli.flags import finite
 from vpr.cli.main import Command
 from vpr.cli.show import tell
 from vpr.errors import VPRError
@@ -32,21 +33,20 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "source", metavar="SOURCE", help="A file, folder of pictures, URL, device, or - for a pipe."
     )
     parser.add_argument("--model", required=True, help="A run folder, a shipped model or a hub id.")
-    parser.add_argument("--threshold", type=float, help="γ, if not the model's own.")
+    parser.add_argument("--threshold", type=finite, help="γ, as in vpr segment. [the model's]")
     parser.add_argument(
         "--realtime",
         action=argparse.BooleanOptionalAction,
         help="Play a file at its own speed; with --no-, wait for the model instead of dropping.",
     )
-    parser.add_argument("--span", type=float, default=30, help="Seconds that a lane shows. [30]")
+    parser.add_argument("--span", type=finite, default=30, help="Seconds that a lane shows. [30]")
     parser.add_argument("--size", metavar="WxH", type=_size, help="Of raw rgb24 frames in a pipe.")
     parser.add_argument("--rate", help="Frames a second, where the source has no times. [25]")
     parser.add_argument("--format", help="What PyAV opens a device with: v4l2, lavfi, …")
     parser.add_argument(
         "--fit",
-        choices=("stretch", "letterbox", "crop"),
-        default="stretch",
-        help="How frames come to the model's proportions. [stretch]",
+        choices=("letterbox", "crop", "stretch"),
+        help="Where footage has other proportions than the model. [as in training, or letterbox]",
     )
 
 
@@ -61,6 +61,7 @@ class Display(Protocol):
 def run(arguments: argparse.Namespace) -> int:
     from vpr.checkpoint import load_model
     from vpr.segmenting.eye import with_threshold
+    from vpr.segmenting.fitting import fit_for
     from vpr.threads import use_threads
     from vpr.video import Fit, open_footage
     from vpr.video.finding import is_address
@@ -70,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise VPRError(f"--span must be seconds above 0, got {arguments.span:g}")
     use_threads(1)
     model = with_threshold(load_model(arguments.model), arguments.threshold)
-    fit = Fit.to(model.config.frame, arguments.fit)
+    fit = Fit.to(model.config.frame, arguments.fit or fit_for(arguments.model))
     what, form = arguments.source, arguments.format
     source = open_footage(what, fit=fit, rate=arguments.rate, size=arguments.size, format=form)
     comes_by_itself = is_address(what) or form is not None

@@ -9,6 +9,7 @@ import numpy as np
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.segmenting.eye import Pixels, check_watches, with_threshold
+from vpr.segmenting.fitting import OTHERWISE, fit_for
 from vpr.stream import Stream
 from vpr.video.fit import Fit, Mode
 from vpr.video.frames import Picture
@@ -28,7 +29,8 @@ class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
 
     `level` is the model's highest if none is named, `threshold` another γ than the model's. A
     scene lasts `min_scene_len` or longer, as with other detectors: frames, or seconds if it is a
-    float or a text. What each level compared goes into a stats file, if there is one.
+    float or a text. `fit` is as in `vpr.segment`: how the model was trained, or letterbox. What
+    each level compared goes into a stats file, if there is one.
     """
 
     def __init__(
@@ -37,9 +39,10 @@ class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
         level: int | None = None,
         threshold: float | None = None,
         min_scene_len: Any = 0,
-        fit: Mode = "stretch",
+        fit: Mode | None = None,
     ) -> None:
         super().__init__()
+        mode = fit or (fit_for(model) if isinstance(model, str) else OTHERWISE)
         model = VPR.from_pretrained(model) if isinstance(model, str) else model
         check_watches(model)
         self.levels = model.config.levels
@@ -47,7 +50,7 @@ class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
         if not 2 <= self.level <= self.levels:
             raise VPRError(f"level must be 2 to {self.levels}, got {level}")
         self.min_scene_len = min_scene_len
-        self._fit, self._pixels = Fit.to(model.config.frame, fit), Pixels(model)
+        self._fit, self._pixels = Fit.to(model.config.frame, mode), Pixels(model)
         self._stream = Stream(with_threshold(model, threshold))
         self._last_cut: Any = None
 
