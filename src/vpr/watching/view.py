@@ -38,7 +38,7 @@ class View:
         self.plain = console.options.ascii_only
         columns = max(console.width - AHEAD - BEHIND - 1, 8)
         self.lanes = [Lane(n, columns, span, self.plain) for n in range(levels, 1, -1)]
-        rows = min(console.height - levels - 5, 10)  # with the first line, legend and captions
+        rows = min(console.height - levels - 5, 10)  # the other lines: two on top, legend, captions
         shown = can_show_pictures(console) and rows >= LOWEST
         self.gallery = Gallery(console.width - 1, rows) if shown else None
         self.dropped = 0
@@ -76,21 +76,25 @@ class View:
         self._live.stop()
 
     def picture(self) -> RenderableType:
-        parts: list[RenderableType] = [self._status(), *(lane.text() for lane in self.lanes)]
-        parts.append(self._legend())
+        parts: list[RenderableType] = [self._status(), self._warning()]
+        parts += [*(lane.text() for lane in self.lanes), self._legend()]
         return Group(*parts, *([self.gallery] if self.gallery is not None else []))
 
     def _status(self) -> Text:
         assert self._seen is not None
         frame = self._seen.frame
         time = timestamp(milliseconds(frame.time))
-        text = Text(f"{self.title}  {time}  frame {frame.number}  {self._rate():.0f}/s  ")
-        if self.dropped:
-            text.append(f"{self.dropped} frames dropped: the model is too slow", "bold red")
-        if self._seen.late >= LATE:
-            text.append(f"  the source comes {self._seen.late:.0f} s late", "bold red")
+        text = Text(f"{time}  frame {frame.number}  {self._rate():.0f}/s  {self.title}")
         text.truncate(self.console.width - 1)
         return text
+
+    def _warning(self) -> Text:
+        """A line of its own, which no long name pushes out of sight."""
+        assert self._seen is not None
+        words = [f"{self.dropped} frames dropped, the model is too slow"] if self.dropped else []
+        if self._seen.late >= LATE:
+            words.append(f"the source is {self._seen.late:.0f} s late")
+        return Text("; ".join(words), "bold red")
 
     def _rate(self) -> float:
         took = self._moments[-1] - self._moments[0]
