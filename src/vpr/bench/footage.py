@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,14 @@ def write_repeated(path: Path, once: Path, times: int) -> None:
     import av
 
     with av.open(str(path), "w") as file:
-        out, shift = None, 0
+        out: Any = None
+        shift = 0
         for _ in range(times):
             with av.open(str(once)) as source:
-                given = source.streams.video[0]
+                given: Any = source.streams.video[0]
                 out = out or file.add_stream_from_template(given)
                 for packet in source.demux(given):
-                    if packet.dts is None:  # the end
+                    if packet.pts is None or packet.dts is None:  # the end
                         continue
                     packet.pts, packet.dts = packet.pts + shift, packet.dts + shift
                     packet.stream = out

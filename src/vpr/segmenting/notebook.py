@@ -24,7 +24,8 @@ def glance(timeline: Timeline) -> str:
         '<div style="font: 13px sans-serif; max-width: 900px">'
         f"<p><b>{escape(timeline.source)}</b>, {timeline.frames} frames, {length}, "
         f"watched by {escape(timeline.model)}</p>{trouble}"
-        f'<table style="font: inherit; font-size: 13px; width: 100%; border-collapse: collapse">{rows}</table>'
+        '<table style="font: inherit; font-size: 13px; width: 100%; border-collapse: collapse">'
+        f"{rows}</table>"
         f"<p>{_pictures(timeline)}</p><p>{_key()}</p></div>"
     )
 

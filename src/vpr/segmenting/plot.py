@@ -40,8 +40,7 @@ def _draw_curves(axes: Axes, timeline: Timeline, curves: Curves) -> None:
         "threshold": (curves.threshold, GREY),
     }
     for name, (values, colour) in lines.items():
-        style = {"color": colour, "label": name, "linewidth": 0.7, "markersize": 2.0}
-        axes.plot(timeline.times, values, ".-", **style)
+        axes.plot(timeline.times, values, ".-", color=colour, label=name, lw=0.7, ms=2)
     axes.set_yscale("log", nonpositive="mask")
     axes.set_ylim(top=3 * axes.get_ylim()[1])  # for the marks
 
