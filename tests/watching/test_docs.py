@@ -1,4 +1,4 @@
-"""What docs/live.md, docs/scenedetect.md and docs/evaluating.md show runs, and links lead somewhere."""
+"""What the pages on live, PySceneDetect and evaluating show runs, and links lead somewhere."""
 
 import re
 from pathlib import Path
