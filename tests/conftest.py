@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
-from vpr.data import Dataset, MiniworldMaze, MovingBall, maze
+from vpr.data import Dataset, MiniworldMaze, MovingBall, Video, maze
 from vpr.data.maze_eyes import Look
 from vpr.data.maze_walk import FRAME as MAZE_FRAME
 from vpr.data.maze_walk import Plan
@@ -26,7 +29,7 @@ torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests leave the user's cache alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
@@ -54,7 +57,17 @@ def short(data: Dataset) -> Dataset:
     """The same dataset; if it has to be recorded first, with little to record."""
     if isinstance(data, MiniworldMaze):
         return replace(data, walks=3, unseen_walks=2, frames=120)
+    if isinstance(data, Video):
+        return replace(data, path=str(_noise()))
     return data
+
+
+@cache
+def _noise() -> Path:
+    """Footage to learn from, if there is anything to learn."""
+    path = Path(tempfile.mkdtemp()) / "noise.npy"
+    np.save(path, np.random.default_rng(0).integers(0, 255, (400, 12, 12, 3), dtype=np.uint8))
+    return path
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from vpr.events import Always, Clockwork, Subjective
 from vpr.generate import rollout, sample
 from vpr.imagination import imagine
 from vpr.model import VPR
+from vpr.segmenting import Timeline, segment
 from vpr.stream import Stream
 
 __version__ = "0.1.0"
@@ -22,9 +23,11 @@ __all__ = [
     "ModelConfig",
     "Stream",
     "Subjective",
+    "Timeline",
     "VPRError",
     "evaluate",
     "imagine",
     "rollout",
     "sample",
+    "segment",
 ]

@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, get_args, get_type_hints
 
-from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, Synthetic, ThreeDShapesDynamic
+from vpr.data import (
+    BouncingBalls,
+    MiniworldMaze,
+    MovingBall,
+    Synthetic,
+    ThreeDShapesDynamic,
+    Video,
+)
 from vpr.errors import VPRError
 from vpr.events import Always, Clockwork, Rule, Subjective
 from vpr.options import option
 from vpr.schedule import Linear, Staged
 
-Data = MovingBall | Synthetic | ThreeDShapesDynamic | BouncingBalls | MiniworldMaze
+Data = MovingBall | Synthetic | ThreeDShapesDynamic | BouncingBalls | MiniworldMaze | Video
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
-from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, ThreeDShapesDynamic
+from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, ThreeDShapesDynamic, Video
 from vpr.errors import VPRError
 from vpr.schedule import Linear, Staged
 
@@ -83,6 +83,9 @@ _PAPER_MAZE = replace(
 )
 _CPU_MAZE = replace(_CPU_SHAPES, preset="cpu/maze", data=MiniworldMaze())
 
+# Footage of one's own: the path is the user's.
+_CPU_VIDEO = replace(_CPU_SHAPES, preset="cpu/video", data=Video())
+
 PRESETS: dict[str, RunConfig] = {
     config.preset: config
     for config in (
@@ -96,6 +99,7 @@ PRESETS: dict[str, RunConfig] = {
         replace(_CPU_BALL, preset="cpu/bouncing-balls", data=BouncingBalls()),
         _PAPER_MAZE,
         _CPU_MAZE,
+        _CPU_VIDEO,
     )
 }
 

@@ -45,7 +45,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 def prepare(data: Dataset) -> None:
     """What a dataset has to do before its first sequences, with a bar if there is anything."""
     if isinstance(data, Prepared):
-        with progress_bars(["Rendering, once:"]) as advance:
+        with progress_bars(["Preparing, once:"]) as advance:
             data.prepare(lambda done, total: advance(0, done, total, "pictures"))
 
 

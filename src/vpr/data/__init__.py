@@ -7,6 +7,7 @@ from vpr.data.maze import MiniworldMaze
 from vpr.data.moving_ball import MovingBall
 from vpr.data.synthetic import Synthetic
 from vpr.data.three_d_shapes import ThreeDShapesDynamic
+from vpr.data.video import Video
 from vpr.errors import VPRError
 
 DATASETS: dict[str, Dataset] = {
@@ -16,6 +17,7 @@ DATASETS: dict[str, Dataset] = {
     "3dsd": ThreeDShapesDynamic(),
     "bouncing-balls": BouncingBalls(),
     "maze": MiniworldMaze(),
+    "video": Video(),
 }
 
 
@@ -36,6 +38,7 @@ __all__ = [
     "Sequences",
     "Synthetic",
     "ThreeDShapesDynamic",
+    "Video",
     "dataset",
     "evaluation_rng",
     "factor_of",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -35,18 +35,32 @@ def record_type(frame: tuple[int, ...], labels: dict[str, Any]) -> np.dtype[np.v
 
 def write_recording(path: Path, layout: Layout, takes: Iterable[Records]) -> None:
     """Take by take, so that one is in memory at a time; the file is whole or not there."""
-    kind, shape = layout
-    header = {"descr": npy.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+    kind, (_, frames) = layout
+    write_parts(path, kind, (frames,), takes)
+
+
+def write_parts(
+    path: Path, kind: np.dtype[Any], shape: tuple[int, ...], parts: Iterable[NDArray[Any]]
+) -> None:
+    """An array whose first axis counts parts of this shape, however many there turn out to be."""
 
     def write(temporary: Path) -> None:
+        count = 0
         with temporary.open("wb") as file:
-            npy.write_array_header_1_0(file, header)
-            for take in takes:
-                file.write(take.tobytes())
+            _write_header(file, kind, (count, *shape))
+            for count, part in enumerate(parts, start=1):  # noqa: B007 (the last is wanted)
+                file.write(part.tobytes())
+            file.seek(0)
+            _write_header(file, kind, (count, *shape))  # numpy leaves room for the number
 
     own = path.with_name(f"{os.getpid()}-{path.name}")  # another process may be writing the same
     write_atomically(own, write)
     own.replace(path)
+
+
+def _write_header(file: IO[bytes], kind: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    header = {"descr": npy.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+    npy.write_array_header_1_0(file, header)
 
 
 def read_recording(path: Path, layout: Layout) -> Records | None:

@@ -1,0 +1,137 @@
+"""Decoded footage in the cache: one `.npy` file of bytes (frames, C, H, W) for each piece."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpr.data.base import Watch
+from vpr.data.recording import write_parts
+from vpr.errors import VPRError
+from vpr.files import why
+from vpr.video.finding import images_in
+from vpr.video.fit import Fit
+from vpr.video.frames import Source
+from vpr.video.opening import open_footage
+
+VERSION = 1  # of the pictures: raise it with every change to how they are read
+
+log = logging.getLogger("vpr")
+
+
+class Clip(NamedTuple):
+    """A piece of footage, decoded."""
+
+    path: Path  # in the cache
+    frames: int
+
+
+class UnreadableError(VPRError):
+    """Footage that is broken; the cache is well."""
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Fills the cache. What is whole stays there, whenever the work is stopped."""
+
+    folder: Path
+    fit: Fit
+
+    def decode(self, pieces: list[str], watch: Watch | None = None) -> list[Clip]:
+        """All pieces, in their order; broken ones are told of and left out."""
+        reasons: list[str] = []
+        paths = dict(self._paths(pieces, reasons))
+        missing = {piece: path for piece, path in paths.items() if not path.exists()}
+        done = 0
+        for number, (piece, path) in enumerate(missing.items()):
+            bar = _Bar(watch, done, number, len(missing) - number - 1)
+            try:
+                self._one(piece, path, bar)
+            except UnreadableError as error:
+                reasons.append(str(error))
+            done = bar.done
+        return _told([clip for path in paths.values() for clip in _found(path)], reasons)
+
+    def _paths(self, pieces: list[str], reasons: list[str]) -> Iterator[tuple[str, Path]]:
+        for piece in pieces:
+            try:
+                yield piece, self._path(piece)
+            except FileNotFoundError:
+                reasons.append(f"there is no {piece}")
+            except OSError as error:
+                reasons.append(f"{piece} cannot be read: {why(error)}")
+
+    def _one(self, piece: str, path: Path, bar: _Bar) -> None:
+        """Decode a piece into its file."""
+        try:
+            source = open_footage(piece, fit=self.fit)
+        except VPRError as error:
+            raise UnreadableError(str(error)) from error
+        shape = self.fit.channels, self.fit.height, self.fit.width
+        write_parts(path, np.dtype(np.uint8), shape, _frames(source, bar))
+        if source.trouble:
+            log.warning(source.trouble)
+
+    def _path(self, piece: str) -> Path:
+        """Another name for all that would give other pictures."""
+        place = Path(piece)
+        files = images_in(place) if place.is_dir() else [place]
+        stated = [(each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in files]
+        facts = [VERSION, str(place.absolute()), stated, vars(self.fit)]
+        key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+        return self.folder / f"{key}.npy"
+
+
+def _found(path: Path) -> list[Clip]:
+    try:
+        return [Clip(path, len(mapped(path)))] if path.exists() else []
+    except (OSError, ValueError):
+        return []
+
+
+def _told(clips: list[Clip], reasons: list[str]) -> list[Clip]:
+    if not clips:
+        raise VPRError(reasons[0] if reasons else "there is no footage")
+    for reason in reasons:
+        log.warning("left out: %s", reason)
+    return clips
+
+
+class _Bar:
+    """How many frames are done, and how many there may be: what lies ahead is guessed."""
+
+    def __init__(self, watch: Watch | None, done: int, pieces: int, ahead: int) -> None:
+        self.watch, self.done = watch, done
+        self.before, self.pieces, self.ahead = done, pieces, ahead
+
+    def __call__(self, expected: int | None) -> None:
+        self.done += 1
+        if self.watch is not None:
+            here = max(expected or 0, self.done - self.before)
+            mean = (self.before + here) / (self.pieces + 1)
+            self.watch(self.done, self.before + here + round(self.ahead * mean))
+
+
+def _frames(source: Source, bar: _Bar) -> Iterator[NDArray[np.uint8]]:
+    """(C, H, W), as the model wants them."""
+    try:
+        for frame in source:
+            yield frame.picture.transpose(2, 0, 1)
+            bar(source.expected)
+    except VPRError as error:
+        raise UnreadableError(str(error)) from error
+
+
+@lru_cache(maxsize=256)  # each holds a file open, and a process may hold a thousand
+def mapped(path: Path) -> NDArray[np.uint8]:
+    frames: NDArray[np.uint8] = np.load(path, mmap_mode="r")
+    return frames

@@ -1,0 +1,99 @@
+"""People's own footage: no labels, decoded once, then cut into sequences at full speed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from vpr.cache import cache_folder
+from vpr.data.base import Batch, Watch
+from vpr.data.clips import Clip, Decoder
+from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
+from vpr.errors import VPRError
+from vpr.options import option
+from vpr.video.finding import footage
+from vpr.video.fit import Fit
+
+
+@dataclass(frozen=True)
+class Video:
+    """Sequences out of footage, each at one of the strides; nobody knows its events.
+
+    Every piece of footage is decoded once, at the size of the model's frames, into a file of the
+    cache. What is held out, training never reads.
+    """
+
+    name: ClassVar[str] = "video"
+
+    path: str = option(
+        "", f"Files, folders or globs (in quotes), several with {os.pathsep!r} between them."
+    )
+    size: tuple[int, ...] = option((64, 64), "Height and width of a frame: as model.frame says.")
+    grey: bool = option(False, "Frames of one channel instead of three.")
+    fit: Literal["stretch", "letterbox", "crop"] = option(
+        "stretch", "What becomes of other proportions: see docs/footage.md."
+    )
+    strides: tuple[int, ...] = option(
+        (1,), "Steps in frames of the footage; each sequence has one of them."
+    )
+    held_out: float = option(0.1, "Share of the footage that is only for evaluation.")
+    cache: str = option("", "Folder for the decoded frames; empty: the user's cache.")
+    evaluating: bool = option(False, "Cut out of what is held out.", flag=False)
+
+    def __post_init__(self) -> None:
+        for field in ("size", "strides"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
+        rules = {
+            "a size of two numbers, height and width": len(self.size) == 2 and min(self.size) >= 1,
+            "strides of 1 frame or more": bool(self.strides) and min(self.strides) >= 1,
+            "a held_out share from 0.01 to 0.5": 0.01 <= self.held_out <= 0.5,
+        }
+        for rule, holds in rules.items():
+            if not holds:
+                raise VPRError(f"video needs {rule}, got {self}")
+        self._fit()
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        return (1 if self.grey else 3, *self.size)
+
+    def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
+        """`count` windows of `length` frames, anywhere in the footage with equal chances."""
+        return Batch(draw_windows(self._spans(), self.strides, (count, length), rng), {}, {})
+
+    def prepare(self, watch: Watch | None = None) -> None:
+        """Decode what is not in the cache yet; `watch` is told how many frames are done."""
+        _DECODED[self._key()] = self._decoder().decode(self._pieces(), watch)
+
+    def unseen(self) -> Video:
+        """The same footage where training never reads."""
+        return replace(self, evaluating=True)
+
+    def _spans(self) -> list[Span]:
+        if self._key() not in _DECODED:
+            self.prepare()
+        spans = held_out_spans if self.evaluating else training_spans
+        return spans(_DECODED[self._key()], self.held_out)
+
+    def _pieces(self) -> list[str]:
+        if not self.path:
+            raise VPRError('say what to learn from: --data.path "footage/*.mp4"')
+        whole = os.path.lexists(self.path)
+        return footage([self.path] if whole else self.path.split(os.pathsep))
+
+    def _fit(self) -> Fit:
+        return Fit.to(self.frame, self.fit)
+
+    def _decoder(self) -> Decoder:
+        folder = Path(self.cache) if self.cache else cache_folder() / "video"
+        return Decoder(folder, self._fit())
+
+    def _key(self) -> tuple[str, str, Decoder]:
+        return self.path, os.getcwd(), self._decoder()
+
+
+_DECODED: dict[tuple[str, str, Decoder], list[Clip]] = {}  # by this process, or found by it

@@ -1,0 +1,159 @@
+"""Footage that PyAV decodes: files, streams from the network, devices, pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from vpr.errors import VPRError
+from vpr.video.fit import Fit
+from vpr.video.frames import Frame, Picture
+from vpr.video.opened import LARGEST, Opening, open_container, video_stream
+from vpr.video.rates import USUAL, Clock
+from vpr.video.upright import Turn, turn_of_frame
+
+LATE = 1.0  # seconds that a last frame may stay without saying so
+
+
+class Container:
+    """Frames of the best video stream, decoded one after the other by one thread, unless asked.
+
+    libswscale makes each picture from the decoder's own planes, in the size that is wanted: there
+    is no full-size picture on the way.
+    """
+
+    def __init__(self, opening: Opening, fit: Fit | None = None) -> None:
+        from av.video.reformatter import VideoReformatter
+
+        self.opening, self.fit = opening, fit
+        self.trouble: str | None = None
+        self._container: Any = open_container(opening)  # now, so that mistakes are told at once
+        self.expected = _expected(video_stream(self._container, opening.name))
+        # Kept: setting one up for each frame takes longer than the frame.
+        self._fitting, self._shrinking = VideoReformatter(), VideoReformatter()
+
+    @property
+    def name(self) -> str:
+        return self.opening.name
+
+    def __iter__(self) -> Iterator[Frame]:
+        container = self._container if self._container is not None else open_container(self.opening)
+        self._container, self.trouble = None, None
+        with container:
+            yield from self._read(container, video_stream(container, self.name))
+
+    def _read(self, container: Any, stream: Any) -> Iterator[Frame]:
+        base = stream.time_base or 1 / USUAL
+        clock = Clock(base, self.opening.rate or stream.average_rate or USUAL)
+        decoding = Decoding(container, stream)
+        turn, number = Turn(), 0
+        for frame in decoding:
+            if number == 0:
+                turn = turn_of_frame(frame)
+            picture = self._picture(frame, turn)
+            whole = partial(self._whole, frame, turn)
+            yield Frame(picture, number, clock(frame.pts), base, whole)
+            number += 1
+        if number == 0:
+            raise VPRError(f"{self.name} has no frame that can be decoded: {decoding.reason()}")
+        if decoding.damage:
+            self.trouble = f"{self.name} is damaged or cut short: {number} frames were read"
+
+    def _picture(self, frame: Any, turn: Turn) -> Picture:
+        height, width = turn.size(frame.height, frame.width)
+        fit = self.fit
+        if fit is None:
+            return turn(_pixels(self._fitting, frame, frame.height, frame.width, "rgb24"))
+        size = turn.size(*fit.scaled(height, width))
+        picture = _pixels(self._fitting, frame, *size, "gray" if fit.channels == 1 else "rgb24")
+        return fit.place(turn(picture))
+
+    def _whole(self, frame: Any, turn: Turn, width: int) -> Picture:
+        high, wide = turn.size(frame.height, frame.width)
+        width = min(width, wide)
+        size = turn.size(max(round(high * width / wide), 1), width)
+        return turn(_pixels(self._shrinking, frame, *size, "rgb24"))
+
+
+class Decoding:
+    """The frames of a stream as PyAV has them; what cannot be decoded is counted and left out."""
+
+    def __init__(self, container: Any, stream: Any) -> None:
+        self.container, self.stream = container, stream
+        self.damage = 0
+        self._first: Exception | None = None
+
+    def reason(self) -> str:
+        """Why there was nothing."""
+        if not self.stream.width * self.stream.height:
+            return "its size is not stated, or more than 8192×8192"
+        return str(getattr(self._first, "strerror", None) or "it is empty or cut short")
+
+    def __iter__(self) -> Iterator[Any]:
+        packets, reached = 0, 0
+        for packet in self._packets():
+            if packet is not None and packet.size:
+                packets += 1
+                reached = max(reached, (packet.pts or 0) + (packet.duration or 0))
+                self.damage += packet.is_corrupt
+            yield from self._decoded(packet)
+        self.damage += self._is_short(packets, reached)
+
+    def _packets(self) -> Iterator[Any]:
+        """To the end, or to where the file breaks off: then None empties the decoder."""
+        import av
+
+        try:
+            yield from self.container.demux(self.stream)
+        except (av.FFmpegError, OSError) as error:
+            self._note(error)
+            yield None
+
+    def _decoded(self, packet: Any) -> Iterator[Any]:
+        import av
+
+        try:
+            frames = self.stream.decode(packet)
+        except (av.FFmpegError, OSError) as error:
+            return self._note(error)
+        yield from (frame for frame in frames if frame.width * frame.height <= LARGEST)
+
+    def _note(self, error: Exception) -> None:
+        self.damage += 1
+        self._first = self._first or error
+
+    def _is_short(self, packets: int, reached: int) -> bool:
+        """Some formats state at their beginning what is to come: was it less?"""
+        kind, stream = self.container.format.name, self.stream
+        if kind.startswith("mov"):  # lists all packets
+            return packets < len(stream.index_entries)
+        if kind.startswith("matroska") and len(self.container.streams) == 1:  # and nothing else
+            missing = (self.container.duration or 0) / 1e6 - float(reached * stream.time_base)
+            return missing > LATE
+        return False
+
+
+def _pixels(reformatter: Any, frame: Any, height: int, width: int, kind: str) -> Picture:
+    """(height, width, 3 or 1), each pixel the mean of what it covers, on this thread."""
+    small = reformatter.reformat(
+        frame, width, height, kind, interpolation="AREA", dst_color_range="JPEG", threads=1
+    )
+    pixels: Picture = small.to_ndarray()
+    return pixels[..., None] if kind == "gray" else pixels
+
+
+def _expected(stream: Any) -> int | None:
+    if stream.frames:
+        return int(stream.frames)
+    duration = _seconds(stream)
+    return round(duration * stream.average_rate) if duration and stream.average_rate else None
+
+
+def _seconds(stream: Any) -> Fraction | None:
+    """As the stream states it, or its file, which counts in microseconds."""
+    if stream.duration and stream.time_base:
+        return Fraction(stream.duration * stream.time_base)
+    whole = stream.container.duration
+    return Fraction(whole, 1_000_000) if whole and whole > 0 else None

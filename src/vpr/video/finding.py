@@ -1,0 +1,97 @@
+"""From what a user names to single pieces of footage, in a stable order."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from vpr.errors import VPRError
+from vpr.video.images import IMAGES, natural
+
+# By extension, since a folder holds other files too; a file that is named is read whatever it is.
+# fmt: off
+VIDEOS = frozenset([
+    ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif", ".ts", ".mts", ".m2ts",
+    ".mpg", ".mpeg", ".vob", ".ogv", ".wmv", ".asf", ".flv", ".3gp", ".3g2", ".mxf",
+    ".y4m", ".h264", ".264", ".h265", ".265", ".hevc", ".ivf", ".apng", ".npy", ".npz",
+])
+# fmt: on
+
+Named = str | os.PathLike[str]
+
+
+def footage(named: Named | Iterable[Named]) -> list[str]:
+    """Single pieces of footage, each for `open_footage`; none twice.
+
+    A glob stands for what it matches, a folder for the videos and arrays in it and in its folders,
+    or, if it holds pictures and no videos, for one piece. Hidden files and others are passed over.
+    Addresses and `-` stay as they are; what is not there too, so that opening it can say so.
+    """
+    every = [named] if isinstance(named, str | os.PathLike) else named
+    return list(dict.fromkeys(piece for each in every for piece in _pieces(os.fspath(each))))
+
+
+def is_address(name: str) -> bool:
+    """Something for PyAV to open that is no file: a URL, a device, standard input."""
+    return name == "-" or "://" in name or name.startswith("/dev/")
+
+
+def images_in(folder: Path) -> list[Path]:
+    """In the order of their numbers."""
+    return sorted((path for path in _files(folder) if _kind(path) in IMAGES), key=natural)
+
+
+def _pieces(name: str) -> Iterator[str]:
+    if is_address(name):
+        yield name
+    elif os.path.isdir(name):
+        yield from map(str, _in_folder(Path(name)))
+    elif glob.has_magic(name) and not os.path.lexists(name):
+        yield from _matching(name)
+    else:
+        yield name
+
+
+def _matching(pattern: str) -> Iterator[str]:
+    """What a glob matches: any file that can be footage, and folders."""
+    found = sorted(map(Path, glob.glob(pattern, recursive=True)), key=_by_name)
+    known = [path for path in found if path.is_dir() or _kind(path) in VIDEOS | IMAGES]
+    if not known:
+        raise VPRError(f"{pattern} matches no footage: see the path and its quotes")
+    for path in known:
+        yield from map(str, _in_folder(path)) if path.is_dir() else [str(path)]
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    found = list(_walk(folder))
+    if not found:
+        raise VPRError(f"{folder} holds no footage: videos, arrays or pictures")
+    return found
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    inside = _files(folder)
+    videos = [path for path in inside if _kind(path) in VIDEOS]
+    if not videos and any(_kind(path) in IMAGES for path in inside):
+        yield folder
+    yield from sorted(videos, key=natural)
+    for path in sorted(inside, key=natural):
+        if path.is_dir() and not path.is_symlink():  # a link may lead in circles
+            yield from _walk(path)
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if not path.name.startswith(".")]
+    except OSError as error:
+        raise VPRError(f"cannot look into {folder}: {error.strerror}") from error
+
+
+def _by_name(path: Path) -> tuple[str, list[tuple[int, str]]]:
+    return str(path.parent), natural(path)
+
+
+def _kind(path: Path) -> str:
+    return path.suffix.lower()

@@ -1,0 +1,88 @@
+"""The one way in: whatever footage is, it becomes a source of frames."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpr.errors import VPRError
+from vpr.files import why
+from vpr.video.array_files import is_array
+from vpr.video.arrays import Array
+from vpr.video.container import Container
+from vpr.video.finding import Named, footage, images_in, is_address
+from vpr.video.fit import Fit
+from vpr.video.frames import Source
+from vpr.video.images import Images
+from vpr.video.opened import Opening
+from vpr.video.pipe import Pipe
+from vpr.video.rates import Rate, as_rate
+
+
+def open_footage(
+    what: Named | NDArray[Any],
+    *,
+    fit: Fit | None = None,
+    rate: Rate | None = None,
+    size: tuple[int, int] | None = None,
+    format: str | None = None,
+    options: dict[str, str] | None = None,
+    threads: int = 1,
+) -> Source:
+    """One piece of footage as frames with their times.
+
+    A file that PyAV decodes, a folder of pictures, a `.npy` or `.npz` file, an array, a URL or
+    device (`format` and `options` are PyAV's), or `-` for standard input: with `size` (width,
+    height) raw rgb24 frames, without it a video. What a file holds decides, not its name.
+
+    `fit` scales pictures while they are read; without it they come as they are. `rate` is for
+    footage without times of its own, 25 frames a second if nobody says. `threads` decode a video.
+    """
+    if isinstance(what, np.ndarray):
+        return Array("an array", what, as_rate(rate), fit)
+    name = os.fspath(what)
+    if name == "-" and size is not None:
+        return Pipe("standard input", _standard_input(), size, as_rate(rate), fit)
+    given = None if rate is None else as_rate(rate)
+    opening = Opening(name, name, format, options, given, threads)
+    if name == "-":
+        return Container(opening._replace(name="standard input", what=_standard_input()), fit)
+    if is_address(name) or format is not None:
+        return Container(opening, fit)
+    path = _single(name)
+    if path.is_dir():
+        return Images(name, images_in(path), as_rate(rate), fit)
+    if _is_array(path):
+        return Array(name, path, as_rate(rate), fit)
+    # As file:… a name is only a name, whatever colons and percent signs it has.
+    return Container(opening._replace(what=f"file:{path.absolute()}"), fit)
+
+
+def _standard_input() -> IO[bytes]:
+    """A file of our own: Python cannot end while a thread waits inside `sys.stdin`."""
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except (AttributeError, OSError):  # somebody has put another in its place
+        return sys.stdin.buffer
+
+
+def _single(name: str) -> Path:
+    """The one piece that a file, folder or glob stands for."""
+    pieces = footage(name)
+    if len(pieces) != 1:
+        raise VPRError(f"{name} is {len(pieces)} pieces of footage: open them one by one")
+    return Path(pieces[0])
+
+
+def _is_array(path: Path) -> bool:
+    try:
+        return is_array(path)
+    except FileNotFoundError:
+        raise VPRError(f"there is no {path}") from None
+    except OSError as error:
+        raise VPRError(f"{path} cannot be read: {why(error)}") from error

@@ -1,0 +1,18 @@
+"""Frames of footage that has pictures, but no times."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+from vpr.video.fit import Fit, thumbnail
+from vpr.video.frames import Frame, Picture
+
+
+def plain_frame(whole: Picture, number: int, rate: Fraction, fit: Fit | None) -> Frame:
+    """A whole picture (h, w, 1 or 3), fitted if that is asked for, else in colours."""
+    if fit is not None:
+        picture = fit(whole)
+    else:
+        picture = whole if whole.shape[2] == 3 else whole.repeat(3, 2)
+    return Frame(picture, number, number, 1 / rate, partial(thumbnail, whole))

@@ -1,0 +1,94 @@
+"""From names to single pieces of footage."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vpr import VPRError
+from vpr.video import footage, open_footage
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in (
+        "b 10.mp4",
+        "b 9.mkv",
+        "A.NPY",
+        "cover.jpg",
+        "notes.txt",
+        ".hidden.mp4",
+        "stills/2.png",
+        "stills/10.png",
+        "stills/deep/c.mov",
+        "empty/readme.md",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+FOUND = ["A.NPY", "b 9.mkv", "b 10.mp4", "stills", "stills/deep/c.mov"]
+
+
+def test_a_folder(folder: Path) -> None:
+    assert footage(".") == FOUND
+    assert footage(folder) == [str(folder / name) for name in FOUND]
+
+
+@pytest.mark.usefixtures("folder")
+def test_globs_lists_and_addresses() -> None:
+    assert footage("b*") == ["b 9.mkv", "b 10.mp4"]
+    assert footage("**/*.mov") == ["stills/deep/c.mov"]
+    assert footage("*.jpg") == ["cover.jpg"]  # a picture that is asked for is a film of one frame
+    named = ["b 9.mkv", Path("A.NPY"), "b*", "gone.mp4", "https://a.b/c*.mp4", "-", "/dev/video0"]
+    rest = ["b 10.mp4", "gone.mp4", "https://a.b/c*.mp4", "-", "/dev/video0"]
+    assert footage(named) == ["b 9.mkv", "A.NPY", *rest]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_name_with_brackets_is_a_name() -> None:
+    Path("[1].mp4").touch()
+    assert footage("[1].mp4") == ["[1].mp4"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_nothing_to_be_found() -> None:
+    with pytest.raises(VPRError, match="empty holds no footage"):
+        footage("empty")
+    with pytest.raises(VPRError, match=r"\*\.wmv matches no footage: see the path"):
+        footage("*.wmv")
+    with pytest.raises(VPRError, match="is 5 pieces of footage: open them one by one"):
+        open_footage(".")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_link_back_is_not_followed() -> None:
+    os.symlink(".", "stills/deep/round")
+    assert footage(".") == FOUND
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+def test_a_folder_that_is_locked(folder: Path) -> None:
+    (folder / "empty").chmod(0)
+    with pytest.raises(VPRError, match="cannot look into empty"):
+        footage("empty")
+
+
+def test_a_folder_that_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(VPRError, match=r"cannot look into .*: Permission denied"):
+        footage(folder)
+
+
+def test_one_piece_by_a_glob(tmp_path: Path) -> None:
+    np.save(tmp_path / "only one.npy", np.zeros((2, 4, 4), np.uint8))
+    assert len(list(open_footage(tmp_path / "*.npy"))) == 2
