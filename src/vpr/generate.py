@@ -15,9 +15,10 @@ from torch import Tensor
 from vpr.beliefs import Belief
 from vpr.block import Block, BlockState
 from vpr.checks import check_count, check_level, check_state
-from vpr.lean import LeanBlock
-from vpr.model import VPR, opened
+from vpr.jumping import Jumper, Jumps
+from vpr.model import VPR
 from vpr.trace import State
+from vpr.tree import tree_map
 
 Below = Callable[[int, Tensor], Tensor]  # index of a level, its c (B, K, D) → its s (B, K, S)
 
@@ -119,20 +120,25 @@ def _jump(
     model: VPR, n: int, now: BlockState, steps: int, noise: Tensor | None
 ) -> tuple[Belief, Tensor, BlockState]:
     """Beliefs and states (B, K, S) of the jumps, and the level after the last."""
-    block = _block(model, n)
-    net = LeanBlock(block)
-    prior, d_next, c = net.prior_under(now.c), now.d_next, now.c
-    ps, ss = [], []
-    for k in range(steps):
-        d, p = d_next, prior(d_next)
-        if k == 0 and n + 1 == model.config.levels:  # later d is never 0
-            p = opened(p, d)
-        s = p.rsample(noise[k, n] if noise is not None else None)
-        d_next = net.f_tran(s, d)
-        ps.append(p)
-        ss.append(s)
-    mean, std = (torch.stack(each, 1) for each in zip(*ps, strict=True))
-    return Belief(mean, std), torch.stack(ss, 1), block.imagined(d, c, s, p, d_next)
+    block, d, c = _block(model, n), now.d_next, now.c
+    parts = []
+    if n + 1 == model.config.levels and bool((d == 0).all(-1).any()):  # before the first frame
+        parts.append(_opening(model, n, d, c, noise))
+        d, steps, noise = parts[0].d_next, steps - 1, noise[1:] if noise is not None else None
+    if steps:
+        eps = noise[:, n] if noise is not None else None
+        parts.append(Jumper(block, c).jump(d, steps, eps))
+    p, s = tree_map(lambda *each: torch.cat(each).transpose(0, 1), *(part[:2] for part in parts))
+    last = Belief(*(value[:, -1] for value in p))
+    return p, s, block.imagined(parts[-1].d, c, s[:, -1], last, parts[-1].d_next)
+
+
+def _opening(model: VPR, n: int, d: Tensor, c: Tensor, noise: Tensor | None) -> Jumps:
+    """One jump of the top level, to p(s^N_1) where nothing was before."""
+    p = model.prior(n, d, c)
+    s = p.rsample(noise[0, n] if noise is not None else None)
+    told = tree_map(lambda value: value.unsqueeze(0), (p, s))
+    return Jumps(*told, d, _block(model, n).f_tran(s, d))
 
 
 def _held(state: State) -> Below:

@@ -5,8 +5,6 @@ With so little to compute, calling a module costs as much as its product. Same n
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -61,14 +59,6 @@ class LeanBlock:
         p_ch = self._prior(torch.cat([d_next, c], -1))
         contexts = torch.stack([context, torch.addmm(from_c, d_next, self._of_d)], 1)
         return BlockState(d, c, s, q, d_next, Kept.of(q, p_ch, contexts))
-
-    def prior_under(self, c: Tensor) -> Callable[[Tensor], Belief]:
-        """p(s | d, c) as a function of d (R, D); what c (R, D) gives to it is computed once."""
-        net = self._prior.net
-        weight, bias = net.first
-        of_d, of_c = weight.chunk(2)
-        from_c = torch.addmm(bias, c, of_c)
-        return lambda d: self._prior.of(net.after(torch.addmm(from_c, d, of_d)))
 
     def f_tran(self, s: Tensor, d: Tensor) -> Tensor:  # (R, S), (R, D) → (R, D)
         weight, bias = self._dense
