@@ -7,7 +7,7 @@ moves, since c^{n−1} = f_dec(s^n, c^n).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -15,12 +15,14 @@ from torch import Tensor
 from vpr.beliefs import Belief
 from vpr.block import Block, BlockState
 from vpr.checks import check_count, check_level, check_state
+from vpr.errors import VPRError
 from vpr.jumping import Jumper, Jumps
 from vpr.model import VPR
 from vpr.trace import State
 from vpr.tree import tree_map
 
-Below = Callable[[int, Tensor], Tensor]  # index of a level, its c (B, K, D) → its s (B, K, S)
+Below = Literal["held", "means", "samples"]  # what levels below the one that jumps are taken to be
+States = Callable[[int, Tensor], Tensor]  # index of a level, its c (B, K, D) → its s (B, K, S)
 
 
 class Rollout(NamedTuple):
@@ -49,20 +51,23 @@ def rollout(
     *,
     samples: bool = False,
     generator: torch.Generator | None = None,
-    empty: bool = False,
+    below: Below = "held",
 ) -> Rollout:
     """The next `steps` events of a level: d ← f_tran(s, d), then s ← the mean of p(s | d, c).
 
-    `samples` draws every s instead, from `generator`. `empty` takes their past from the levels
-    below (appendix C.1): they do not hold their s, but at each event get the mean, or a sample,
-    of p(s | d = 0, c). The state that comes back is good for `rollout`, `step` and `observe`.
+    `samples` draws every s of the level instead, from `generator`. The levels `below` are held, or
+    have no past (appendix C.1): at each event their s is the mean, or a sample, of p(s | d = 0, c).
+    The state that comes back is good for `rollout`, `step` and `observe`.
     """
     n = _index(model, state, level)
     check_count("steps", steps)
-    noise = _noise(model, len(state.time), steps, generator) if samples else None
-    beliefs, s, now = _jump(model, n, state.blocks[n], steps, noise)
-    below = _empty(model, noise) if empty else _held(state)
-    frames = _paint(model, n, now.c, s, below)
+    if below not in get_args(Below):
+        raise VPRError(f"below must be one of {', '.join(get_args(Below))}, got {below!r}")
+    drawn = samples or below == "samples"
+    noise = _noise(model, len(state.time), steps, generator) if drawn else None
+    beliefs, s, now = _jump(model, n, state.blocks[n], steps, noise if samples else None)
+    empty = _empty(model, noise if below == "samples" else None)
+    frames = _paint(model, n, now.c, s, _held(state) if below == "held" else empty)
     blocks = (*state.blocks[:n], now, *state.blocks[n + 1 :])
     return Rollout(frames, beliefs, s, state._replace(blocks=blocks))
 
@@ -141,11 +146,11 @@ def _opening(model: VPR, n: int, d: Tensor, c: Tensor, noise: Tensor | None) -> 
     return Jumps(*told, d, _block(model, n).f_tran(s, d))
 
 
-def _held(state: State) -> Below:
+def _held(state: State) -> States:
     return lambda n, c: state.blocks[n].s.unsqueeze(1).expand(-1, c.shape[1], -1)
 
 
-def _empty(model: VPR, noise: Tensor | None) -> Below:
+def _empty(model: VPR, noise: Tensor | None) -> States:
     def draw(n: int, c: Tensor) -> Tensor:
         p = model.prior(n, torch.zeros_like(c), c)
         return p.rsample(noise[:, n].transpose(0, 1) if noise is not None else None)
@@ -153,7 +158,7 @@ def _empty(model: VPR, noise: Tensor | None) -> Below:
     return draw
 
 
-def _paint(model: VPR, n: int, c: Tensor, s: Tensor, below: Below) -> Tensor:
+def _paint(model: VPR, n: int, c: Tensor, s: Tensor, below: States) -> Tensor:
     """From states s (B, K, S) of level n under its c (B, D) down to frames, all K in one call."""
     c = c.unsqueeze(1).expand(-1, s.shape[1], -1)
     c = _block(model, n).f_dec(c, s)

@@ -76,9 +76,7 @@ class Chain:
 
     def __call__(self, x: Tensor) -> Tensor:  # (R, inputs) → (R, outputs)
         weight, bias = self.first
-        return self.after(torch.addmm(bias, x, weight))
-
-    def after(self, x: Tensor) -> Tensor:  # (R, hidden) what the first layer gave → (R, outputs)
+        x = torch.addmm(bias, x, weight)
         for weight, bias in self.others:
             x = torch.addmm(bias, F.leaky_relu_(x, SLOPE), weight)
         return x
@@ -91,8 +89,5 @@ class Gaussian:
         self.net, self.min_std = Chain(head.net), head.min_std
 
     def __call__(self, x: Tensor) -> Belief:  # (R, inputs) → Belief (R, S)
-        return self.of(self.net(x))
-
-    def of(self, output: Tensor) -> Belief:  # (R, 2·S) → Belief (R, S)
-        mean, raw = output.chunk(2, -1)
+        mean, raw = self.net(x).chunk(2, -1)
         return Belief(mean, F.softplus(raw).add_(self.min_std))
