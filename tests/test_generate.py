@@ -228,7 +228,9 @@ class TestRollout:
                 call(model, tiny_model(3, width=20).initial(1), 1, 2)
         with pytest.raises(VPRError, match=r"^steps must be 1 or more, got 0$"):
             rollout(model, state, 1, 0)
-        with pytest.raises(VPRError, match=r"^below must be one of held, means, samples, got 'no'$"):
+        with pytest.raises(
+            VPRError, match=r"^below must be one of held, means, samples, got 'no'$"
+        ):
             rollout(model, state, 1, 2, below="no")  # type: ignore[arg-type]
         with pytest.raises(VPRError, match=r"^n must be 1 or more, got 0$"):
             sample(model, state, 1, 0)

@@ -44,9 +44,7 @@ def test_equal_the_networks(tiny_model: Callable[..., VPR], rows: int, sampled: 
     d, c, noise = start(block, rows, torch.float64)
     eps = noise if sampled else None
     before = d.clone()
-    torch.testing.assert_close(
-        Jumper(block, c).jump(d, STEPS, eps), plain(block, d, c, STEPS, eps)
-    )
+    torch.testing.assert_close(Jumper(block, c).jump(d, STEPS, eps), plain(block, d, c, STEPS, eps))
     assert torch.equal(d, before)
 
 

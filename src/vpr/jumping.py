@@ -63,7 +63,7 @@ class Jumper:
         return Jumps(p, s, *(each.clone().view_as(d) for each in last))
 
     def _follow(self, d: Tensor, steps: int, noise: Tensor | None) -> tuple[Tensor, ...]:
-        """Mean, raw σ, f_tran's dense layer and draws (K, …, 4·S); the last d and the next (…, D)."""
+        """Mean, raw σ, f_tran's dense layer and draws (K, …, 4·S); the last d and the next."""
         width, size, lead = self.width, self.size, d.shape[:-1]
         base, product = self.base.view(*lead, -1), torch.addmv if d.dim() == 1 else _addmm
         told = d.new_zeros(steps, *lead, -(-4 * size // LINE) * LINE)[..., : 4 * size]

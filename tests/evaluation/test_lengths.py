@@ -11,7 +11,7 @@ def marks(*rows: str) -> np.ndarray:
 
 
 def test_by_hand() -> None:
-    """Whole events of 2, 3 and 1 frames; cut off at the ages 1, 0 and 4: three ends in 11 frames."""
+    """Whole events of 2, 3 and 1 frames; cut off at the ages 1, 0 and 4: 3 ends in 11 frames."""
     measured = lengths(marks("|--|-|-", "--|--||", "--|----"))
     assert (measured.events, measured.cut) == (3, 3)
     assert measured.longer == pytest.approx([1, 4 / 5, 8 / 15, 4 / 15, 4 / 15])

@@ -47,7 +47,9 @@ class TestRollouts:
             np.testing.assert_array_equal(group[0].frames, wanted)
 
     def test_the_jumps_are_those_of_the_state_after_the_watched_frames(self, model: VPR) -> None:
-        film = rollout_film(model, BALL, [2], steps=4, frames=6, seed=3, samples=True, below="samples")
+        film = rollout_film(
+            model, BALL, [2], steps=4, frames=6, seed=3, samples=True, below="samples"
+        )
         batch = longer(BALL, 6, 4, film.facts["levels"][0]["events"])
         with torch.no_grad():
             trace = model.observe(torch.from_numpy(batch.frames[:, :6]))
