@@ -57,7 +57,7 @@ class Jumper:
         eps = noise.view(steps, *lead, -1) if noise is not None else None
         with torch.inference_mode():
             told, *last = self._follow(d.view(*lead, -1), steps, eps)
-        mean, raw, _, drawn = told.clone().view(steps, len(d), -1).split(self.size, -1)
+        mean, raw, _, drawn = torch.split(told.clone().view(steps, len(d), -1), self.size, -1)
         p = Belief(mean, F.softplus(raw).add_(self.min_std))
         s = mean if noise is None else drawn
         return Jumps(p, s, *(each.clone().view_as(d) for each in last))
@@ -67,10 +67,10 @@ class Jumper:
         width, size, lead = self.width, self.size, d.shape[:-1]
         base, product = self.base.view(*lead, -1), torch.addmv if d.dim() == 1 else _addmm
         told = d.new_zeros(steps, *lead, -(-4 * size // LINE) * LINE)[..., : 4 * size]
-        outputs, dense, drawn = told[..., : 3 * size], *told.split(size, -1)[2:]
+        outputs, (dense, drawn) = told[..., : 3 * size], torch.split(told, size, -1)[2:]
         read, of_x = d.new_empty(*lead, 4 * width), d.new_empty(*lead, 3 * width)
-        gates, from_d, first = read.split([2 * width, width, width], -1)
-        x_gates, new = of_x.split([2 * width, width], -1)
+        gates, from_d, first = torch.split(read, [2 * width, width, width], -1)
+        x_gates, new = torch.split(of_x, [2 * width, width], -1)
         reset, keep = gates.chunk(2, -1)
         layers = [(*layer, torch.empty_like(d)) for layer in self.hidden]
         now, then = torch.empty_like(d), d.clone()
@@ -91,10 +91,10 @@ class Jumper:
 
     def _draw(self, output: Tensor, noise: Tensor, s: Tensor) -> Tensor:
         """Into s (…, S), from the last layer's output; what f_tran's dense layer makes of it."""
-        mean, raw, dense = output.split(self.size, -1)
+        mean, raw, dense = torch.split(output, self.size, -1)
         shift = F.softplus(raw).add_(self.min_std).mul_(noise)
         torch.add(mean, shift, out=s)
-        return dense + shift @ self.to_dense.t()
+        return torch.add(dense, shift @ self.to_dense.t())
 
 
 def _by_columns(*weights: Tensor) -> Tensor:
