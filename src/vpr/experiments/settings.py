@@ -14,8 +14,8 @@ from vpr.schedule import Staged
 STAGED = "smaller image network, staged schedule with random updates at first, root mean in CU"
 BALL = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate, about 2,000 steps"
 SHAPES = (
-    f"{STAGED}, sequences of 25 frames (50), loss weights (β 1, 4 and 16, reconstruction 1/4), "
-    "about 2,900 steps"
+    f"{STAGED}, sequences of 25 frames (50), loss weights (β 1, 4 and 8, reconstruction 1/4), "
+    "about 3,100 steps"
 )
 SETTINGS = {
     "cpu/moving-ball": BALL,
