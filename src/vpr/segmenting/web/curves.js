@@ -45,25 +45,27 @@ function drawCurves() {
   }
   const perPixel = (frameAt(view.to) - frameAt(view.from)) / given.stride / view.width;
   const floor = Math.max(0, Math.min(Math.ceil(Math.log2(perPixel)), pyramids[0].length - 1));
-  const lines = [2, 1, 0].map((i) => curve(pyramids[i][floor], given.stride * 2 ** floor, scale, NAMES[i]));
+  const parts = NAMES.map((name, i) => curve(pyramids[i][floor], given.stride * 2 ** floor, scale, name));
+  const drawn = parts.map(({ range }) => range).join("") + [1, 0, 2].map((i) => parts[i].lines).join("");
   const silence = `<text x="60" y="${HIGH / 2}" class="silence">no signal arrived at this level</text>`;
-  plot.innerHTML = bands() + grid(scale) + (lines.join("") || silence) + axis(scale);
+  plot.innerHTML = bands() + grid(scale) + (drawn || silence) + axis(scale);
 }
 
 // One value a frame is a line. Several are their range, and a line on the side that decides.
 // Where the signal did not arrive the line is thin; a value between two such gaps is a dot.
 function curve(floor, stride, scale, name) {
   const runs = unbroken(floor, stride, scale);
-  if (!runs.length) return "";
   const side = name === "ch" ? "least" : "greatest";
   const path = (points, key) => points.map((point, i) => `${i ? "L" : "M"}${point.x} ${point[key]}`).join("");
   const line = runs.map((run) => path(run, side)).join("");
   const gaps = runs.slice(1).map((run, i) => path([runs[i].at(-1), run[0]], side)).join("");
   const dots = runs.filter((run) => run.length === 1).map((run) => path(run, side) + "h0").join("");
   const range = (run) => path(run, "greatest") + path(run.toReversed(), "least").replace("M", "L") + "z";
-  const filled = stride > 1 && name !== "cu" ? runs.map(range).join("") : "";
-  return [["range", filled], ["bridge", gaps], ["curve", line], ["dots", dots]]
-    .map(([what, d]) => d && `<path class="${what} ${name}" d="${d}"/>`).join("");
+  const drawn = (what, d) => d && `<path class="${what} ${name}" d="${d}"/>`;
+  return {
+    range: drawn("range", stride > 1 && name !== "cu" ? runs.map(range).join("") : ""),
+    lines: drawn("bridge", gaps) + drawn("curve", line) + drawn("dots", dots),
+  };
 }
 
 // What is in sight as stretches of points without a gap: x in the middle of each bin, least and greatest as y.

@@ -1,6 +1,11 @@
 // What the page was given, unpacked.
 const given = JSON.parse(document.getElementById("data").textContent);
-const unpacked = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+
+function unpacked(text) {
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes.buffer;
+}
 
 const events = given.events.map(([frame, exact, level, kind, st, ch, threshold, fit, surprise], index) => {
   const [above, below = 1] = exact.split("/");
