@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.files import read_json, write_atomically
+from vpr.files import read_json, write_parts
 from vpr.segmenting.timeline import Curves, Event, Timeline
 
 FORMAT = 1
@@ -28,12 +28,7 @@ FLOATS = ("kl_static", "kl_change", "threshold")
 
 
 def write_timeline(path: Path, timeline: Timeline) -> None:
-    write_atomically(path, lambda temporary: _write(temporary, timeline))
-
-
-def _write(path: Path, timeline: Timeline) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        file.writelines(as_json(timeline))
+    write_parts(path, as_json(timeline))
 
 
 def read_timeline(path: Path) -> Timeline:

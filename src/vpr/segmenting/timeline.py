@@ -138,10 +138,10 @@ class Timeline:
 
     def to_html(self, path: Path | str) -> None:
         """One page to look at, which needs no network; it plays the footage, if that is a file."""
-        from vpr.files import write_text
-        from vpr.segmenting.page import page
+        from vpr.files import write_parts
+        from vpr.segmenting.page import page_parts
 
-        write_text(Path(path), page(self, _seen_from(Path(path), self.source)))
+        write_parts(Path(path), page_parts(self, _seen_from(Path(path), self.source)))
 
     def plot(self) -> Figure:
         """A figure of matplotlib: for each level its events and the curves that decided."""
