@@ -59,6 +59,8 @@ class Decoder:
             except UnreadableError as error:
                 reasons.append(str(error))
             done = bar.done
+        if watch is not None and done:
+            watch(done, done)  # no more guessing
         return _told([clip for path in paths.values() for clip in _found(path)], reasons)
 
     def _paths(self, pieces: list[str], reasons: list[str]) -> Iterator[tuple[str, Path]]:
