@@ -10,7 +10,7 @@ from typing import Any
 from vpr.errors import VPRError
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.opened import LARGEST, Opening, open_container, video_stream
+from vpr.video.opened import LARGEST, Opening, open_container, require_av, video_stream
 from vpr.video.rates import USUAL, Clock
 from vpr.video.upright import Turn, turn_of_frame
 
@@ -25,6 +25,7 @@ class Container:
     """
 
     def __init__(self, opening: Opening, fit: Fit | None = None) -> None:
+        require_av()
         from av.video.reformatter import VideoReformatter
 
         self.opening, self.fit = opening, fit
