@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cli.test_cli import vpr
@@ -81,6 +81,7 @@ def test_footage_that_is_too_short(data: Video) -> None:
     assert numbers(data.unseen(), 1, 10).shape == (1, 10)
 
 
+@settings(deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 300), min_size=1, max_size=60),
     share=st.floats(0.01, 0.5),
@@ -122,6 +123,15 @@ def test_decoded_once_and_again_when_it_changed(
     data.prepare(lambda *now: told.append(now))
     assert told[-1] == (50, 50)
     assert numbers(data).min() == 100
+
+
+def test_a_broken_cache_is_made_anew(data: Video) -> None:
+    data.prepare()
+    (kept,) = Path(data.cache).iterdir()
+    clips.mapped.cache_clear()  # as in another process
+    kept.write_bytes(kept.read_bytes()[:-1])
+    data.prepare()
+    assert numbers(data).max() > 80
 
 
 def test_what_was_decoded_before_a_stop_is_kept(

@@ -6,7 +6,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vpr import VPRError
@@ -17,6 +17,7 @@ from vpr.video.upright import Turn, turn_of
 sides = st.integers(1, 70)
 
 
+@settings(deadline=None)
 @given(sides, sides, sides, sides, st.sampled_from(get_args(Mode)), st.sampled_from([1, 3]))
 def test_always_the_size_that_was_asked_for(
     height: int, width: int, high: int, wide: int, mode: Mode, channels: int
@@ -74,6 +75,7 @@ def test_to_a_model() -> None:
         Fit.to((2, 16, 16))
 
 
+@settings(deadline=None)
 @given(st.booleans(), st.booleans(), st.booleans())
 def test_every_display_matrix_of_quarter_turns(swap: bool, columns: bool, rows: bool) -> None:
     """Each pixel goes where the matrix sends it."""

@@ -50,7 +50,7 @@ class Decoder:
         """All pieces, in their order; broken ones are told of and left out."""
         reasons: list[str] = []
         paths = dict(self._paths(pieces, reasons))
-        missing = {piece: path for piece, path in paths.items() if not path.exists()}
+        missing = {piece: path for piece, path in paths.items() if not _found(path)}
         done = 0
         for number, (piece, path) in enumerate(missing.items()):
             bar = _Bar(watch, done, number, len(missing) - number - 1)

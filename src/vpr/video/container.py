@@ -46,6 +46,8 @@ class Container:
             yield from self._read(container, video_stream(container, self.name))
 
     def _read(self, container: Any, stream: Any) -> Iterator[Frame]:
+        import av
+
         base = stream.time_base or 1 / USUAL
         clock = Clock(base, self.opening.rate or stream.average_rate or USUAL)
         decoding = Decoding(container, stream)
@@ -53,7 +55,11 @@ class Container:
         for frame in decoding:
             if number == 0:
                 turn = turn_of_frame(frame)
-            picture = self._picture(frame, turn)
+            try:
+                picture = self._picture(frame, turn)
+            except (av.FFmpegError, ValueError) as error:  # a frame as nobody can show it
+                decoding.note(error)
+                continue
             whole = partial(self._whole, frame, turn)
             yield Frame(picture, number, clock(frame.pts), base, whole)
             number += 1
@@ -109,7 +115,7 @@ class Decoding:
         try:
             yield from self.container.demux(self.stream)
         except (av.FFmpegError, OSError) as error:
-            self._note(error)
+            self.note(error)
             yield None
 
     def _decoded(self, packet: Any) -> Iterator[Any]:
@@ -118,10 +124,10 @@ class Decoding:
         try:
             frames = self.stream.decode(packet)
         except (av.FFmpegError, OSError) as error:
-            return self._note(error)
+            return self.note(error)
         yield from (frame for frame in frames if frame.width * frame.height <= LARGEST)
 
-    def _note(self, error: Exception) -> None:
+    def note(self, error: Exception) -> None:
         self.damage += 1
         self._first = self._first or error
 
