@@ -46,8 +46,8 @@ def test_commands_run_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "demo.html").exists()
     assert (tmp_path / "moving-ball.gif").exists()
     assert (tmp_path / "runs" / "a" / "report.html").exists()
-    assert (tmp_path / "rollout-moving-ball.gif").exists()
-    assert (tmp_path / "sample-moving-ball.png").exists()
+    assert (tmp_path / "rollout-moving-ball-frames-4-seed-3-steps-2.gif").exists()
+    assert (tmp_path / "sample-moving-ball-frames-4-n-2.png").exists()
 
 
 @pytest.mark.parametrize("text", PYTHON)

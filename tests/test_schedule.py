@@ -33,38 +33,51 @@ def test_staged_raises_level_one_first_and_then_squeezes_the_others() -> None:
     assert betas == [(low, low), (1, low), (1, 1), (1, upper), (1, upper)]
 
 
-def test_a_middle_level_pays_alone_before_the_top_does() -> None:
-    schedule = Staged()
-    first = 1000 + schedule.level_one_steps
-    second = first + schedule.upper_steps
-    sorted_ = second + schedule.sort_steps
-    third = sorted_ + schedule.upper_steps
-    moments = (first, second, sorted_, third, third + schedule.squeeze_steps)
+def test_of_three_levels_each_pays_what_the_one_below_paid() -> None:
+    schedule = Staged(low=2e-4, lift=50.0, upper=4.0)
+    rise, shift = schedule.level_one_steps, schedule.shift_steps
+    assert schedule.weights(999, 3, None).kl == pytest.approx((0.5, 0.01, 2e-4))
+    moments = [1000, 1000 + rise, 1000 + shift, 1000 + shift + rise, 1000 + 2 * shift + rise]
     betas = [schedule.weights(step, 3, 1000).kl for step in moments]
-    low, free, upper = schedule.low, schedule.free, schedule.upper
-    paying = (1, upper, free)
-    assert betas == [(1, low, low), paying, paying, (1, upper, 1), (1, upper, upper)]
-    may = [schedule.weights(step, 3, 1000).expected for step in (third - 1, third)]
-    assert may == [False, True]
+    assert betas[0] == pytest.approx((0.5, 0.01, 2e-4))
+    assert betas[1] == pytest.approx((4, 0.5, 0.01))  # level 1 would pay 25: `upper` is the most
+    assert betas[2] == pytest.approx((4, 0.5, 0.01))
+    assert betas[3] == pytest.approx((4, 4, 0.5))
+    assert betas[4] == pytest.approx((4, 4, 4))
 
 
-def test_four_levels_pay_one_after_the_other() -> None:
-    schedule = Staged()
-    turn = schedule.upper_steps + schedule.sort_steps
-    assert [schedule.sorting(levels) for levels in (1, 2, 3, 4)] == [0, 0, 2 * turn, 3 * turn]
-    turns = [schedule.turn(1000 + k * turn, 3, 1000) for k in range(3)]
-    assert turns == [2, 3, None]
-    assert schedule.turn(1000, 2, 1000) is None
-    first = 1000 + schedule.level_one_steps
-    betas = [schedule.weights(first + k * turn, 4, 1000).kl for k in (1, 2, 9)]
-    free, upper = schedule.free, schedule.upper
-    assert betas == [(1, upper, free, free), (1, upper, upper, free), (1, upper, upper, upper)]
+def test_of_three_levels_ce_waits_until_the_top_pays_in_full() -> None:
+    schedule = Staged(low=2e-4, lift=50.0)
+    may = [schedule.weights(step, 3, 1000) for step in range(1000, 1000 + schedule.sorting(3) + 1)]
+    pays = [weights.kl[-1] >= 1 for weights in may]
+    assert [weights.expected for weights in may] == pays
+    assert [weights.explore == 0 for weights in may] == pays
+    assert not pays[0]
+    assert pays[-1]
+
+
+@pytest.mark.parametrize("levels", [3, 4, 5])
+def test_after_as_many_shifts_as_levels_all_pay_the_same_and_then_the_more_the_higher(
+    levels: int,
+) -> None:
+    for schedule in (Staged(), Staged(lift=50.0)):
+        upper, end = schedule.upper, 1000 + schedule.sorting(levels)
+        fallen = end + schedule.level_one_steps
+        assert schedule.weights(end, levels, 1000).kl == (upper,) * levels
+        assert schedule.weights(fallen, levels, 1000).kl == (1.0, *(upper,) * (levels - 1))
+        last = schedule.weights(fallen + schedule.squeeze_steps, levels, 1000)
+        assert last.kl == (1.0, *(upper * 2**n for n in range(levels - 1)))
+        assert last.expected
+
+
+def test_one_and_two_levels_have_nothing_to_sort() -> None:
+    assert [Staged().sorting(levels) for levels in (1, 2)] == [0, 0]
 
 
 def test_lift_makes_lower_levels_pay_more_while_it_settles() -> None:
     schedule = Staged(low=1e-4, lift=10.0)
+    assert schedule.weights(5, 2, None).kl == pytest.approx((1e-3, 1e-4))
     assert schedule.weights(5, 3, None).kl == pytest.approx((1e-2, 1e-3, 1e-4))
-    assert schedule.weights(9999, 3, 1000).kl == (1, schedule.upper, schedule.upper)
 
 
 def test_staged_explores_until_ce_may_decide() -> None:

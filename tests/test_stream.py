@@ -40,6 +40,20 @@ def test_stream_equals_batch(model: VPR, video: torch.Tensor) -> None:
         assert one[3:] == pytest.approx(other[3:], rel=1e-3, nan_ok=True)
 
 
+def test_the_evidence_of_the_last_frame(model: VPR, video: torch.Tensor) -> None:
+    stream = Stream(model)
+    assert stream.evidence == []
+    with torch.no_grad():
+        trace = model.observe(video[None])
+    for t, frame in enumerate(video):
+        events = stream.push(frame)
+        assert len(stream.evidence) == (min(len(events) + 2, 3) if t else 1)
+        for level, seen in enumerate(stream.evidence[1:], start=1):
+            batch = trace.levels[level].evidence
+            assert float(seen.kl_static) == pytest.approx(float(batch.kl_static[0, t]), rel=1e-3)
+            assert bool(seen.boundary) == bool(batch.boundary[0, t])
+
+
 def test_a_kept_state_goes_on(model: VPR, video: torch.Tensor) -> None:
     whole, first = Stream(model), Stream(model)
     events = [event for frame in video for event in whole.push(frame)]

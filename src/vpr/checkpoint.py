@@ -156,7 +156,7 @@ def load_model(name: Path | str) -> VPR:
 
 def save_durations(durations: Durations, model: VPR, folder: Path | str) -> None:
     """Beside the model that they were fitted to, which the file names."""
-    fitted = {"model": _fingerprint(model)}
+    fitted = {"model": fingerprint(model)}
     write_tensors(Path(folder) / DURATIONS, durations.state_dict(), fitted)
 
 
@@ -166,7 +166,7 @@ def load_durations(name: Path | str, model: VPR) -> Durations:
     if not path.exists():
         raise VPRError(f"{name} has no {DURATIONS}: make them with vpr.fitting.fit_durations")
     tensors, notes = read_tensors(path)
-    if notes.get("model") != _fingerprint(model):
+    if notes.get("model") != fingerprint(model):
         raise VPRError(f"{path} was fitted to other weights than these: fit the durations again")
     durations = Durations(model.config).to(model.usual)
     try:
@@ -176,7 +176,7 @@ def load_durations(name: Path | str, model: VPR) -> Durations:
     return durations.eval()
 
 
-def _fingerprint(model: VPR) -> str:
+def fingerprint(model: VPR) -> str:
     """Of the weights, wherever and however precisely they are kept."""
     return digest({name: tensor.float().cpu() for name, tensor in model.state_dict().items()}, {})
 

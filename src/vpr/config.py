@@ -109,7 +109,7 @@ class TrainingConfig:
         15, "Frames a sequence until a staged run has settled, if that is fewer."
     )
     sorting_length: int = option(
-        15, "Frames a sequence while level 2 of three learns to pay; twice that for level 3."
+        15, "Frames a sequence while features find their level among three or more, if fewer."
     )
     learning_rate: float = option(5e-4, "Adam's learning rate at the start.")
     warmup_steps: int = option(0, "Steps for the rate to rise from 0.")
@@ -117,7 +117,7 @@ class TrainingConfig:
     decay_steps: int = option(
         15_000,
         "Steps that the cosine decay takes; a staged run ends with it, so long after settling "
-        "(and after each of three levels or more has learned to pay).",
+        "(or after features have found their level among three or more).",
     )
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
     kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from vpr.events import Evidence
 from vpr.lean import LeanBlock
-from vpr.model import VPR
+from vpr.model import VPR, Encodings, LazyEncodings
 from vpr.trace import State
 from vpr.tree import tree_map
 
@@ -25,8 +25,9 @@ class Live:
     matter here.
     """
 
-    def __init__(self, model: VPR, state: State) -> None:
-        self.rule = model.rule
+    def __init__(self, model: VPR, state: State, lowest: int = 1) -> None:
+        """`lowest` 2 leaves level 1 as it is: it decides nothing, and costs most of a frame."""
+        self.rule, self.lowest = model.rule, lowest
         self.encode = model.codec.single()
         self.nets = [LeanBlock(deepcopy(block)) for block in model.blocks]  # type: ignore[arg-type]
         self.blocks = list(tree_map(torch.detach, state.blocks))
@@ -41,24 +42,24 @@ class Live:
 
     def step(self, frame: Tensor) -> list[Evidence]:
         """One frame; the evidence of level 1, 2, … as far as the signal went."""
-        evidence, read = self._detect(frame)
-        self._infer(read)
+        return self.advance(LazyEncodings(self.nets, [self.encode(frame).unsqueeze(0)]))
+
+    def advance(self, x: Encodings) -> list[Evidence]:
+        """One frame, by what each level reads of it (1, H)."""
+        evidence, updating = self._detect(x)
+        self._infer(x, updating)
         self.time += 1
         return evidence
 
-    def _detect(self, frame: Tensor) -> tuple[list[Evidence], list[Tensor]]:
-        """Event detection, bottom-up: what was seen, and what the levels that update have read."""
-        x = self.nets[0].f_enc(self.encode(frame).unsqueeze(0))
-        evidence, read = [self._level_one], [self.nets[0].read(x)]
+    def _detect(self, x: Encodings) -> tuple[list[Evidence], int]:
+        """Event detection, bottom-up: what was seen, and how many levels update."""
+        evidence = [self._level_one]
         for n in range(1, len(self.nets)):
-            x = self.nets[n].f_enc(x)
-            new = self.nets[n].read(x)
             if self.time > 0:  # at the first frame every level updates
-                evidence.append(self._ask(n, new))
+                evidence.append(self._ask(n, x(n)))
                 if not evidence[-1].boundary:
-                    break
-            read.append(new)
-        return evidence, read
+                    return evidence, n
+        return evidence, len(self.nets)
 
     def _ask(self, n: int, x: Tensor) -> Evidence:
         window = self.windows[n - 1]
@@ -68,11 +69,11 @@ class Live:
         decision = self.rule.decide(n + 1, self._row + self.time, kl_static, kl_change, usual)
         return decision.evidence(kl_static, kl_change)
 
-    def _infer(self, read: list[Tensor]) -> None:
+    def _infer(self, x: Encodings, updating: int) -> None:
         """Inference, top-down, of the levels that update."""
-        for n in reversed(range(len(read))):
+        for n in reversed(range(self.lowest - 1, updating)):
             c = self.blocks[n].c
-            if n + 1 < len(read):  # the level above has just changed
+            if n + 1 < updating:  # the level above has just changed
                 above = self.blocks[n + 1]
                 c = self.nets[n + 1].f_dec(above.c, above.s)
-            self.blocks[n] = self.nets[n].update(self.blocks[n].d_next, read[n], c, None)
+            self.blocks[n] = self.nets[n].update(self.blocks[n].d_next, x(n), c, None)

@@ -27,20 +27,22 @@ Nets = Sequence[Block | LeanBlock]  # level 1 first
 
 
 class LazyEncodings:
-    """What each level reads of one frame, computed when, and only if, somebody asks."""
+    """What each level reads of one frame, computed when, and only if, somebody asks.
 
-    def __init__(self, blocks: list[Block], x0: Tensor) -> None:
-        self.blocks, self.x = blocks, [x0]
-        self.read: dict[int, Tensor] = {}
+    `x` is what is known already: x⁰, perhaps x¹, x², …; `read` likewise.
+    """
+
+    def __init__(self, nets: Nets, x: list[Tensor], read: dict[int, Tensor] | None = None) -> None:
+        self.nets, self.x, self.read = nets, x, read if read is not None else {}
         self.differentiable = torch.is_grad_enabled()
 
     def __call__(self, n: int) -> Tensor:
         # Detection, which asks first, keeps no graph; inference may need one.
         with torch.set_grad_enabled(self.differentiable):
             while len(self.x) <= n + 1:
-                self.x.append(self.blocks[len(self.x) - 1].f_enc(self.x[-1]))
+                self.x.append(self.nets[len(self.x) - 1].f_enc(self.x[-1]))
             if n not in self.read:
-                self.read[n] = self.blocks[n].read(self.x[n + 1])
+                self.read[n] = self.nets[n].read(self.x[n + 1])
         return self.read[n]
 
 
@@ -96,7 +98,7 @@ class VPR(nn.Module):
         self._check_state(state, len(frame))
         self._check_noise(noise, (), len(frame))
         nets = self._blocks()
-        x = LazyEncodings(nets, self.codec.encode(self.codec.to_layout(frame)))
+        x = LazyEncodings(nets, [self.codec.encode(self.codec.to_layout(frame))])
         state, evidence = self._advance(nets, state, x, noise)
         now, c = state.blocks[0], state.blocks[0].c
         above = evidence[1].boundary if self.config.levels > 1 else torch.zeros_like(state.time)
@@ -200,7 +202,7 @@ class VPR(nn.Module):
         self._check_state(before, batch)
         self._check_noise(noise, (length,), batch)
         x = self._encode(x0)
-        after, evidence = self._decide(before, x, noise)
+        after, evidence = self.decide(before, x, noise)
         c, levels = torch.zeros_like(x0), []
         for n in reversed(range(self.config.levels)):
             moments = Moments(evidence[n].boundary)
@@ -214,10 +216,13 @@ class VPR(nn.Module):
         return Trace(c, tuple(levels[::-1]), after._replace(blocks=blocks))
 
     @torch.no_grad()
-    def _decide(
+    def decide(
         self, state: State, x: list[Tensor], noise: Tensor | None
     ) -> tuple[State, list[Evidence]]:
-        """`_advance` over a video; the evidence (B, T) of each level."""
+        """Who updates when, and why, from what each level reads (B, T, H), see `encodings`.
+
+        The evidence (B, T) of each level; level 1, which decides nothing, stays as it was.
+        """
         nets, told = [LeanBlock(block) for block in self._blocks()], []
         for t, x_t in enumerate(zip(*(x_n.unbind(1) for x_n in x), strict=True)):
             state, evidence = self._advance(nets, state, x_t.__getitem__, _of(noise, t))

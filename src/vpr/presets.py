@@ -45,8 +45,7 @@ _PAPER_SHAPES = RunConfig(
 # (Bernoulli), 14 after Staged's usual weight of 1/16; not to know an object's hue costs 107 nats
 # (Gaussian), 45 for the smallest. At 1/4 that is 27 and 11: what the top level is there for is
 # worth about the same to it. Floor and wall, four times as large, are worth more anyway.
-# The lift sorts floor and wall before anything settles, the short sequences after it wall and
-# object: see docs/training.md.
+# The lift sorts floor and wall at once; moved up by a level it sorts wall and object.
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
     model=replace(_CPU_BALL.model, levels=3, likelihood="gaussian", tints=4),
@@ -57,17 +56,17 @@ _CPU_SHAPES = RunConfig(
         length=25,
         steps=8000,
         settling_length=16,
-        sorting_length=6,
-        decay_steps=1000,
+        sorting_length=12,
+        decay_steps=1200,
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
     schedule=Staged(
         reconstruction=1 / 4,
         lift=50.0,
-        settle_window=400,
-        settle_after=800,
+        settle_after=300,
         settle_patience=1,
-        squeeze_steps=700,
+        level_one_steps=100,
+        squeeze_steps=800,
     ),
 )
 

@@ -35,11 +35,8 @@ class Linear:
         """Nothing here waits for it; the run's log still tells when it settled."""
         return Staged().curve()
 
-    def turn(self, step: int, levels: int, settled: int) -> None:
-        """All levels pay from the start."""
-
     def sorting(self, levels: int) -> int:
-        return 0
+        return 0  # all levels pay the same from the start
 
 
 @dataclass(frozen=True)
@@ -48,14 +45,26 @@ class Staged:
 
     1. All β near 0, only CU and a little chance decide, until the reconstruction has settled. With
        `lift` above 1 a lower level pays more, and what is slow enough moves up from the start.
+
+    With two levels:
+
     2. Level 1's β rises to 1 over `level_one_steps`.
-    3. Each level between it and the top, from below: its β rises to `upper` over `upper_steps` and
-       it pays alone for `sort_steps`, while all above are as good as free. What it can predict
-       from one of its updates to the next stays; what changes at some of them only moves up.
-    4. The top level's β rises to 1 over `upper_steps`: what a lower level can hold it gets back.
-       Then CE may decide too, and chance no more.
-    5. It goes on to `upper` over `squeeze_steps` and stays there: copies of what lower levels
-       hold leave it for good. A third level, or a higher one, has `sort_steps` for that too.
+    3. Level 2's β rises to 1 over `upper_steps`: what level 1 can hold it gets back. Then CE may
+       decide too, and chance no more.
+    4. It goes on to `upper` over `squeeze_steps` and stays there: copies of what level 1 holds
+       leave it for good.
+
+    With more, every level learns what is its own while the one below it pays:
+
+    2. Until now `lift` made level 1 pay, so that level 2 took what lasts longer than a frame. Now β
+       moves up: each level pays what the one below it paid, so that level 3 takes what lasts
+       longer than an event of level 2; and so on, once for each level. β rises over
+       `level_one_steps`, holds for the rest of `shift_steps`, and never exceeds `upper`. When the
+       top level's β has reached 1, CE may decide too, and chance no more.
+    3. Then all have `upper`. Level 1's β falls to 1 over `level_one_steps`; after that the β of
+       the third and each further level goes on to twice that of the one below it, over
+       `squeeze_steps`: of what no level can foresee, the first frame of a sequence, a level keeps
+       no copy that the one below it can hold.
     """
 
     name: ClassVar[str] = "staged"
@@ -67,32 +76,30 @@ class Staged:
     settle_tolerance: float = option(0.2, "A block makes progress when it gains this share.")
     settle_patience: int = option(2, "It settled after so many blocks without progress.")
     settle_after: int = option(600, "Blocks count from this step on.")
-    level_one_steps: int = option(200, "Steps for level 1's β to reach 1.")
+    level_one_steps: int = option(200, "Steps for the first β to rise after settling.")
     upper_steps: int = option(300, "Steps for the β of a level above to rise.")
-    sort_steps: int = option(900, "Of three or more levels, steps that each then has for itself.")
-    free: float = option(0.02, "β of the levels above it meanwhile.")
-    squeeze_steps: int = option(100, "Steps of the top level's β from 1 to its last value.")
-    upper: float = option(4.0, "Last β of all levels but level 1, which has 1.")
+    squeeze_steps: int = option(100, "Steps for the β of the levels above to rise to the last.")
+    shift_steps: int = option(500, "With three levels or more, steps from one rise to the next.")
+    upper: float = option(4.0, "Last β of level 2; level 1 has 1, a further one twice the last.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
 
     def __post_init__(self) -> None:
-        if min(self.settle_window, self.settle_patience) < 1 or self.reconstruction <= 0:
+        counted = (self.settle_window, self.settle_patience, self.shift_steps)
+        if min(counted) < 1 or self.reconstruction <= 0:
             raise VPRError(
-                "schedule needs settle_window ≥ 1, settle_patience ≥ 1 and reconstruction > 0"
+                "schedule needs settle_window, settle_patience and shift_steps ≥ 1 "
+                "and reconstruction > 0"
             )
-        if min(self.low, self.lift, self.free, self.upper) < 0 or not 0 <= self.explore <= 1:
-            raise VPRError("schedule needs low, lift, free and upper ≥ 0 and explore in [0, 1]")
+        if min(self.low, self.lift, self.upper) <= 0 or not 0 <= self.explore <= 1:
+            raise VPRError("schedule needs low, lift and upper above 0 and explore in [0, 1]")
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
-        since = -1 if settled is None else step - settled
-        decides = since >= self._rise(levels - 1)[1]
-        beta = (self._beta(since, n, levels) for n in range(levels))
+        since = None if settled is None else step - settled
+        beta = self._beta(since, levels)
+        decides = since is not None and self._top_pays(since, levels)
         return Weights(
-            self.reconstruction,
-            tuple(beta),
-            expected=decides,
-            explore=0.0 if decides else self.explore,
+            self.reconstruction, beta, expected=decides, explore=0.0 if decides else self.explore
         )
 
     def curve(self) -> Curve:
@@ -101,35 +108,55 @@ class Staged:
             self.settle_window, self.settle_tolerance, self.settle_patience, self.settle_after
         )
 
-    def turn(self, step: int, levels: int, settled: int) -> int | None:
-        """Which level, 2 or higher, learns to pay at a step after settling; None: all have.
+    def sorting(self, levels: int) -> int:
+        """Steps that it takes, after settling, until features have found their level.
 
         With two levels there is nothing to wait for.
         """
-        turn = 2 + (step - settled) // (self.upper_steps + self.sort_steps)
-        return turn if levels > 2 and turn <= levels else None
+        return self.shift_steps * levels if levels > 2 else 0
 
-    def sorting(self, levels: int) -> int:
-        """Steps that the turns take."""
-        turns = levels - 1 if levels > 2 else 0
-        return turns * (self.upper_steps + self.sort_steps)
+    def _beta(self, since: int | None, levels: int) -> tuple[float, ...]:
+        """β of each level, so many steps after the curve settled."""
+        if since is None:
+            return self._shifted(0, levels)
+        return self._in_shifts(since, levels) if levels > 2 else self._in_turn(since, levels)
 
-    def _rise(self, n: int) -> tuple[int, int]:
-        """First and last step, since settling, of the rise of level n + 1."""
-        if n == 0:
-            return 0, self.level_one_steps
-        start = self.level_one_steps + (n - 1) * (self.upper_steps + self.sort_steps)
-        return start, start + self.upper_steps
+    def _shifted(self, times: float, levels: int) -> tuple[float, ...]:
+        """low · lift^(N − n + times) for level n."""
+        powers = (n + times for n in reversed(range(levels)))
+        return tuple(self.low * self.lift**power for power in powers)
 
-    def _beta(self, since: int, n: int, levels: int) -> float:
-        """β of level n + 1, so many steps after the curve settled."""
-        low = self.low * self.lift ** (levels - 1 - n)
-        if n > 1 and since >= 0:  # free, while those below it learn to pay
-            low = between(since, *self._rise(1), low, self.free)
-        start, end = self._rise(n)
-        if n == 0 or since < end or n + 1 < levels:
-            return between(since, start, end, low, self.upper if 0 < n < levels - 1 else 1.0)
-        return between(since, end, end + self.squeeze_steps, 1.0, self.upper)
+    def _in_turn(self, since: int, levels: int) -> tuple[float, ...]:
+        """Level 1's β rises, then that of level 2 if there is one."""
+        low, risen = self._shifted(0, levels), self.level_one_steps + self.upper_steps
+        one = between(since, 0, self.level_one_steps, low[0], 1.0)
+        two = between(since, self.level_one_steps, risen, low[-1], 1.0)
+        if since >= risen:
+            two = between(since, risen, risen + self.squeeze_steps, 1.0, self.upper)
+        return (one, two)[:levels]
+
+    def _in_shifts(self, since: int, levels: int) -> tuple[float, ...]:
+        """After as many shifts as there are levels all have `upper`, and then go apart again."""
+        if since >= self.sorting(levels):
+            return self._squeezed(since - self.sorting(levels), levels)
+        done, rest = divmod(since, self.shift_steps)
+        shifts = done + between(rest, 0, self.level_one_steps, 0.0, 1.0)
+        return tuple(min(self.upper, each) for each in self._shifted(shifts, levels))
+
+    def _squeezed(self, since: int, levels: int) -> tuple[float, ...]:
+        fallen = self.level_one_steps
+        one = between(since, 0, fallen, self.upper, 1.0)
+        last = (self.upper * 2**n for n in range(levels - 1))
+        above = (between(since, fallen, fallen + self.squeeze_steps, self.upper, e) for e in last)
+        return one, *above
+
+    def _top_pays(self, since: int, levels: int) -> bool:
+        """Has the β of the top level reached 1?"""
+        if levels == 1:
+            return since >= self.level_one_steps
+        if levels == 2:
+            return since >= self.level_one_steps + self.upper_steps
+        return since >= self.sorting(levels) or self._in_shifts(since, levels)[-1] >= 1
 
 
 def between(step: float, start: float, end: float, low: float, high: float) -> float:

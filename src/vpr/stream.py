@@ -8,6 +8,7 @@ from torch import Tensor
 from vpr.boundaries import Boundary, boundaries
 from vpr.checks import check_frames, check_values
 from vpr.errors import VPRError
+from vpr.events import Evidence
 from vpr.live import Live
 from vpr.model import VPR
 from vpr.trace import State
@@ -17,7 +18,8 @@ from vpr.tree import tree_map
 class Stream:
     """Boundaries as they happen. `state` is all it remembers: keep it, and go on later.
 
-    It works with a copy of the model's weights and with its rule, as they are now.
+    It works with a copy of the model's weights and with its rule, as they are now. `evidence` is
+    what level 1, 2, … saw in the last frame, as far as the signal went.
     """
 
     def __init__(self, model: VPR, state: State | None = None) -> None:
@@ -25,6 +27,7 @@ class Stream:
         state = state if state is not None else model.initial(1)
         if len(state.time) != 1:
             raise VPRError(f"a stream follows one video, the state holds {len(state.time)}")
+        self.evidence: list[Evidence] = []
         with torch.inference_mode():
             self._live = Live(model, state)
 
@@ -42,5 +45,5 @@ class Stream:
         check_frames(frame, (), self.config, self.dtype)
         check_values(frame, self.config)
         number = self._live.time
-        evidence = self._live.step(frame)
-        return list(boundaries(evidence, 0, number)) if number else []
+        self.evidence = self._live.step(frame)
+        return list(boundaries(self.evidence, 0, number)) if number else []

@@ -113,16 +113,14 @@ class Session:
         """Of the coming step's batch: sequences, frames.
 
         Transitions need long sequences; what can be seen in one frame is learned first, and the
-        cheaper for short ones. Levels are told apart on shorter ones still: nobody can learn to
-        count there, so what changes at every other event of a level surprises it. A level more
-        gets as many frames again.
+        cheaper for short ones. So is on which level it belongs.
         """
         training, schedule = self.config.training, self.config.schedule
         longest = training.length
         if schedule.waits and self.curve.settled is None:
             longest = training.settling_length
-        elif turn := schedule.turn(self.step, self.config.model.levels, self.curve.settled or 0):
-            longest = training.sorting_length * (turn - 1)
+        elif self.step < self._sorted():
+            longest = training.sorting_length
         return training.batch_size, min(longest, training.length)
 
     def weights(self, back: int = 0) -> Weights:
@@ -144,7 +142,7 @@ class Session:
         return learning_rate(self.step, decayed, self.config.training)
 
     def _sorted(self) -> int:
-        """The step at which all levels have learned to pay.
+        """The step at which features have found their level.
 
         From here on sequences are long and the learning rate falls.
         """

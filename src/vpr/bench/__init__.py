@@ -2,7 +2,8 @@
 
 from vpr.bench.data import bench_data
 from vpr.bench.rollout import bench_rollout
+from vpr.bench.segment import bench_segment
 from vpr.bench.stream import bench_stream
 from vpr.bench.train import bench_train
 
-__all__ = ["bench_data", "bench_rollout", "bench_stream", "bench_train"]
+__all__ = ["bench_data", "bench_rollout", "bench_segment", "bench_stream", "bench_train"]

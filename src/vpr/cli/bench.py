@@ -25,6 +25,9 @@ count, and every time is a median.
   rollout 200 jumps of the top level with their frames beside decoding alone, on one thread, for one
           sequence and for 16 at once.
   data    Making a training batch beside learning from it.
+  segment Footage to events and files on one core, beside PySceneDetect's content detector, for the
+          files that are named or a minute made for it; where the time goes; and the memory that an
+          hour takes beyond a minute.
 
 On a busy machine the seconds grow more than the ratios; more --repeats make both steadier.
 """
@@ -34,12 +37,17 @@ DEFAULT = "cpu/moving-ball"
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = DESCRIPTION
-    parser.usage = "vpr bench {train,stream,rollout,data} [--preset PRESET] [--FIELD VALUE …]"
+    parser.usage = (
+        "vpr bench {train,stream,rollout,data} [--preset PRESET] [--FIELD VALUE …]\n"
+        "       vpr bench segment [FILE …] [--model MODEL]"
+    )
     parser.epilog = "The values in brackets are those of the preset."
     parser.add_argument("kind", metavar="KIND", choices=RUN, help=", ".join(RUN))
+    kind = next((word for word in words if word in RUN), None)
+    if kind == "segment":
+        return _declare_segment(parser)
     parser.add_argument("--preset", default=DEFAULT, help=f"What to measure. [{DEFAULT}]")
     parser.add_argument("--repeats", type=int, default=20, help="Rounds that count. [20]")
-    kind = next((word for word in words if word in RUN), None)
     if kind in (None, "stream"):
         shown = "Frames of the long stream; for stream. [100000]"
         parser.add_argument("--frames", type=int, default=100_000, help=shown)
@@ -51,11 +59,19 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     add_config_flags(parser, chosen, words)
 
 
+def _declare_segment(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", metavar="FILE", nargs="*", help="Footage; or a minute is made.")
+    parser.add_argument("--model", default="moving-ball", help="Who watches. [moving-ball]")
+    parser.add_argument("--repeats", type=int, default=5, help="Rounds that count. [5]")
+    parser.add_argument("--minutes", type=int, default=60, help="Of the long footage. [60]")
+
+
 def run(arguments: argparse.Namespace) -> int:
-    config = apply_flags(preset(arguments.preset), vars(arguments))
     if arguments.repeats < 1:
         raise VPRError(f"repeats must be 1 or more, got {arguments.repeats}")
     measure, show = RUN[arguments.kind]
+    of_footage = arguments.kind == "segment"
+    config = RunConfig() if of_footage else apply_flags(preset(arguments.preset), vars(arguments))
     result = measure(config, arguments)
     if arguments.json:
         print_json(result)
@@ -97,6 +113,18 @@ def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     use_threads(arguments.threads)
     prepare(config.data)  # rendering is no part of a batch's cost
     return bench_data(config, arguments.repeats, progress_bar)
+
+
+def _segment(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
+    from vpr.bench import bench_segment
+    from vpr.threads import use_threads
+
+    if arguments.minutes < 1:
+        raise VPRError(f"minutes must be 1 or more, got {arguments.minutes}")
+    use_threads(1)
+    return bench_segment(
+        arguments.files, arguments.model, arguments.repeats, arguments.minutes, progress_bar
+    )
 
 
 def _show_train(result: dict[str, Any]) -> None:
@@ -179,6 +207,36 @@ def _show_data(result: dict[str, Any]) -> None:
     _bars({"batch / step: 0 is data that costs nothing": result["data_share"]})
 
 
+def _show_segment(result: dict[str, Any]) -> None:
+    for each in result["files"]:
+        print_table(
+            f"{each['file']}, {each['frames']} frames, watched by {result['model']}, one core, "
+            f"medians of {result['repeats']} rounds",
+            ["what", "frames a second"],
+            [
+                ["vpr segment", round(each["vpr_fps"])],
+                ["PySceneDetect's content detector", round(each["content_fps"])],
+                ["the same, reading with PyAV", round(each["content_pyav_fps"])],
+            ],
+        )
+        _bars(
+            {
+                "vpr / content detector: above 1, ours is faster": each["vpr_over_content"],
+                "vpr / the same with PyAV": each["vpr_over_content_pyav"],
+                "share of decoding": each["decoding_share"],
+                "share of the model": each["model_share"],
+                "share of the rest": each["rest_share"],
+            }
+        )
+    _bars(
+        {
+            "memory of a minute, MB": f"{result['minute_mb']:.1f}",
+            f"memory of {result['minutes']} minutes, MB": f"{result['long_mb']:.1f}",
+            "growth, MB: 0 is constant memory": f"{result['growth_mb']:.1f}",
+        }
+    )
+
+
 def _how(result: dict[str, Any]) -> str:
     return (
         f"{result['preset']}, threads: {result['threads']}, medians of {result['repeats']} rounds"
@@ -203,6 +261,7 @@ RUN = {
     "stream": (_stream, _show_stream),
     "rollout": (_rollout, _show_rollout),
     "data": (_data, _show_data),
+    "segment": (_segment, _show_segment),
 }
 
 COMMAND = Command("Measure speed and memory beside what bounds them.", declare, run)

@@ -80,27 +80,27 @@ def _kind(hint: Any) -> dict[str, Any]:
     if get_origin(hint) is Literal:
         return {"choices": get_args(hint)}
     if get_origin(hint) is tuple:
-        return {"type": _numbers, "metavar": "N,N,…"}
+        return {"type": numbers, "metavar": "N,N,…"}
     if hint is float:
-        return {"type": _finite, "metavar": "X"}
+        return {"type": finite, "metavar": "X"}
     return {"type": hint, "metavar": "N" if hint is int else "NAME"}
 
 
-def _finite(text: str) -> float:
+def finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
         raise ValueError
     return value
 
 
-_finite.__name__ = "finite number"  # argparse names it in "invalid … value"
+finite.__name__ = "finite number"  # argparse names it in "invalid … value"
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
 
 
-_numbers.__name__ = "list of numbers"  # argparse names it in "invalid … value"
+numbers.__name__ = "list of numbers"  # argparse names it in "invalid … value"
 
 
 def _shown(value: Any) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from vpr.demo.layout import CELL, FRAME
-from vpr.demo.templates import fill
+from vpr.demo.templates import carried, fill
 
 
 def film(
@@ -19,12 +18,7 @@ def film(
         summary=summary,
         still=still,
         rows="".join(f'<div class="label">{label}</div>{lane}' for label, lane in rows),
-        tips=_carried(tips),
+        tips=carried(tips),
         cell=str(CELL),
         frame=str(FRAME),
     )
-
-
-def _carried(tips: list[str]) -> str:
-    """JSON within a script, which "</" would end."""
-    return json.dumps(tips, ensure_ascii=False).replace("</", "<\\/")

@@ -1,6 +1,3 @@
-"use strict";
-const tip = document.getElementById("tip");
-const views = tip.querySelectorAll("figure span");
 const ZOOM = 4;
 
 for (const clip of document.querySelectorAll(".clip")) {
@@ -48,14 +45,4 @@ for (const clip of document.querySelectorAll(".clip")) {
     scroll.scrollLeft = (current + step + 0.5) * cell - scroll.clientWidth / 2;
     show(current + step);
   });
-}
-
-// Under the film, or over it where the window ends: the column itself stays in sight.
-function place(column) {
-  const centred = (column.left + column.right - tip.offsetWidth) / 2;
-  const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
-  const under = column.bottom + 6, over = column.top - tip.offsetHeight - 6;
-  const fits = under + tip.offsetHeight <= innerHeight || over < 0;
-  tip.style.left = Math.max(8, Math.min(centred, room)) + "px";
-  tip.style.top = Math.min(fits ? under : over, innerHeight - tip.offsetHeight - 8) + "px";
 }

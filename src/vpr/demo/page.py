@@ -11,23 +11,24 @@ from vpr.demo.film import film
 from vpr.demo.marks import level_lane, ruler, truth_lane
 from vpr.demo.run import Clip, Demo, Detections, frames_of
 from vpr.demo.strips import strip
-from vpr.demo.templates import fill, read
+from vpr.demo.templates import fill, shell
 from vpr.demo.tips import tips
 from vpr.demo.words import level_name, value
 
 AXIS = 44  # width of the ticks' numbers
 RULE = " Only the exact frame counts: a mark one frame late is one missed and one false."
+SCRIPTS = ("demo/tip.js", "demo/hover.js")
+VIEWS = ("seen", "reconstructed")  # what a film's tip shows of a frame
 
 
 def page(demo: Demo) -> str:
     scales = [LogScale.over(levels) for levels in zip(*(c.levels for c in demo.clips), strict=True)]
     levels = demo.clips[0].levels
     factors = " or the ".join(dict.fromkeys(escape(level.factor) for level in levels))
-    return fill(
+    dataset = escape(demo.dataset)
+    body = fill(
         "demo/template.html",
-        style=read("demo/style.css"),
-        script=read("demo/hover.js"),
-        dataset=escape(demo.dataset),
+        dataset=dataset,
         truth=_truth(factors),
         rule=RULE if factors else "",
         duties=_duties(levels),
@@ -39,6 +40,14 @@ def page(demo: Demo) -> str:
         sequences="".join(
             _sequence(demo, clip, number, scales) for number, clip in enumerate(demo.clips, start=1)
         ),
+    )
+    return shell(
+        "demo",
+        f"vpr demo: events in {dataset}",
+        body,
+        styles=("demo/style.css",),
+        scripts=SCRIPTS,
+        views=VIEWS,
     )
 
 

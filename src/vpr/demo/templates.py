@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from importlib import resources
 from string import Template
+from typing import Any
 
 
 def fill(name: str, /, **values: str) -> str:
@@ -13,3 +16,34 @@ def fill(name: str, /, **values: str) -> str:
 def read(name: str) -> str:
     """By its path within the package, as `demo/style.css`."""
     return (resources.files("vpr") / name).read_text(encoding="utf-8")
+
+
+def shell(
+    name: str,
+    title: str,
+    body: str,
+    *,
+    styles: Sequence[str],
+    scripts: Sequence[str],
+    views: Sequence[str],
+) -> str:
+    """A whole page around `body`, which is markup as `title` is: head, tip and script.
+
+    `views` says what the pictures in the tip are; styles and scripts are files, in order.
+    """
+    return fill(
+        "demo/shell.html",
+        name=name,
+        title=title,
+        body=body,
+        style="\n".join(map(read, styles)),
+        script="\n".join(map(read, scripts)),
+        views="\n".join(
+            f"<figure><span></span><figcaption>{view}</figcaption></figure>" for view in views
+        ),
+    )
+
+
+def carried(value: Any) -> str:
+    """JSON within a script element: no "<" of it may end the element, or open another."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

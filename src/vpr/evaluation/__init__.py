@@ -4,19 +4,24 @@ from vpr.evaluation.calibration import Calibration, calibration
 from vpr.evaluation.evaluate import check_request, evaluate
 from vpr.evaluation.imagination import evaluate_imagination
 from vpr.evaluation.lengths import Lengths, distance, lengths
+from vpr.evaluation.matching import Pair, Tally, boundary_scores, match
 from vpr.evaluation.probe import told
 from vpr.evaluation.scores import Scores, periodic_like, random_like, score
 
 __all__ = [
     "Calibration",
     "Lengths",
+    "Pair",
     "Scores",
+    "Tally",
+    "boundary_scores",
     "calibration",
     "check_request",
     "distance",
     "evaluate",
     "evaluate_imagination",
     "lengths",
+    "match",
     "periodic_like",
     "random_like",
     "score",

@@ -13,7 +13,10 @@ from vpr.schedule import Staged
 
 STAGED = "smaller image network, staged schedule with random updates at first, root mean in CU"
 BALL = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate, about 2,000 steps"
-SHAPES = f"{STAGED}, sequences of 25 frames (50), loss weights (β 1, 4 and 4, reconstruction 1/4)"
+SHAPES = (
+    f"{STAGED}, sequences of 25 frames (50), loss weights (β 1, 4 and 8, reconstruction 1/4), "
+    "about 3,100 steps"
+)
 SETTINGS = {
     "cpu/moving-ball": BALL,
     "cpu/moving-ball-slow": BALL,
@@ -49,7 +52,7 @@ def _tiny(config: RunConfig) -> RunConfig:
             settle_tolerance=0.99,
             level_one_steps=2,
             upper_steps=2,
-            sort_steps=2,
+            shift_steps=4,
             squeeze_steps=1,
         ),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from vpr.demo.templates import fill, read
+from vpr.demo.page import SCRIPTS, VIEWS
+from vpr.demo.templates import fill, shell
 from vpr.report.glance import glance
 from vpr.report.heat import heat
 from vpr.report.run import Report
@@ -15,10 +16,8 @@ from vpr.report.training import training
 
 def page(report: Report) -> str:
     count = len(report.levels)
-    return fill(
+    body = fill(
         "report/template.html",
-        style=read("demo/style.css") + read("report/report.css"),
-        script=read("demo/hover.js") + read("report/reels.js"),
         run=escape(report.run),
         dataset=escape(report.dataset),
         count=f"{count} levels" if count > 1 else "one level",
@@ -31,4 +30,12 @@ def page(report: Report) -> str:
         levels=sections(report),
         strips=strips(report),
         training=training(report.training),
+    )
+    return shell(
+        "report",
+        f"vpr report: {escape(report.run)}",
+        body,
+        styles=("demo/style.css", "report/report.css"),
+        scripts=(*SCRIPTS, "report/reels.js"),
+        views=VIEWS,
     )

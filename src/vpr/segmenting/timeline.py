@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vpr.boundaries import Boundary, Kind
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 Series = NDArray[np.float32]  # (frames,), NaN where the signal did not arrive
 
@@ -67,6 +72,91 @@ class Timeline:
     boundaries: list[Event]  # by frame, then level
     curves: dict[int, Curves] = field(default_factory=dict)  # level 2, 3, …
     pictures: dict[int, bytes] = field(default_factory=dict)  # frame → small JPEG
+    span: tuple[Fraction, Fraction] | None = None  # seconds, exact: first frame, end of the last
+    trouble: str | None = None  # what was broken or missing, in one line
+
+    @property
+    def start(self) -> Fraction:
+        """When the first frame is shown."""
+        return self.span[0] if self.span else _seconds(self.times[:1])
+
+    @property
+    def end(self) -> Fraction:
+        """When the last frame ends, which is taken to last as long as the one before."""
+        return self.span[1] if self.span else _seconds(self.times[-1:])
+
+    @property
+    def reported(self) -> list[int]:
+        """The levels whose events were asked for; all that can have any, without curves."""
+        return sorted(self.curves) or list(range(2, self.levels + 1))
+
+    def events(self, level: int) -> list[Event]:
+        """Those of one level."""
+        return [event for event in self.boundaries if event.level == level]
+
+    def to_pandas(self) -> DataFrame:
+        """One row an event."""
+        from vpr.segmenting.tables import frame_of
+
+        return frame_of(self)
+
+    def to_csv(self, path: Path | str) -> None:
+        """One row an event; `exact` is its time in seconds as a fraction."""
+        from vpr.segmenting.tables import write_csv
+
+        write_csv(Path(path), self)
+
+    def to_json(self, path: Path | str) -> None:
+        """All there is, for `from_json`."""
+        from vpr.segmenting.stored import write_timeline
+
+        write_timeline(Path(path), self)
+
+    @classmethod
+    def from_json(cls, path: Path | str) -> Timeline:
+        from vpr.segmenting.stored import read_timeline
+
+        return read_timeline(Path(path))
+
+    def to_webvtt(self, path: Path | str) -> list[Path]:
+        """Chapters from event to event, a track a level: NAME.level2.vtt for NAME.vtt, and so on.
+
+        WebVTT counts milliseconds; times are rounded to the nearest.
+        """
+        from vpr.segmenting.chapters import write_chapters
+        from vpr.segmenting.webvtt import webvtt
+
+        return write_chapters(Path(path), self, webvtt)
+
+    def to_ffmetadata(self, path: Path | str) -> list[Path]:
+        """The same chapters for ffmpeg, with exact times: NAME.level2.ffmeta for NAME.ffmeta."""
+        from vpr.segmenting.chapters import write_chapters
+        from vpr.segmenting.ffmetadata import ffmetadata
+
+        return write_chapters(Path(path), self, ffmetadata)
+
+    def to_html(self, path: Path | str) -> None:
+        """One page to look at, which needs no network."""
+        from vpr.files import write_text
+        from vpr.segmenting.page import page
+
+        write_text(Path(path), page(self))
+
+    def plot(self) -> Figure:
+        """A figure of matplotlib: for each level its events and the curves that decided."""
+        from vpr.segmenting.plot import plot
+
+        return plot(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from vpr.segmenting.notebook import glance
+
+        return glance(self)
+
+
+def _seconds(time: NDArray[np.float64]) -> Fraction:  # one, or none
+    return Fraction(float(time[0])).limit_denominator(1_000_000) if len(time) else Fraction(0)
 
 
 def _log_ratio(a: float, b: float) -> float:

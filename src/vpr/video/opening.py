@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,11 +47,11 @@ def open_footage(
         return Array("an array", what, as_rate(rate), fit)
     name = os.fspath(what)
     if name == "-" and size is not None:
-        return Pipe("standard input", sys.stdin.buffer, size, as_rate(rate), fit)
+        return Pipe("standard input", _standard_input(), size, as_rate(rate), fit)
     given = None if rate is None else as_rate(rate)
     opening = Opening(name, name, format, options, given, threads)
     if name == "-":
-        return Container(opening._replace(name="standard input", what=sys.stdin.buffer), fit)
+        return Container(opening._replace(name="standard input", what=_standard_input()), fit)
     if is_address(name) or format is not None:
         return Container(opening, fit)
     path = _single(name)
@@ -61,6 +61,14 @@ def open_footage(
         return Array(name, path, as_rate(rate), fit)
     # As file:… a name is only a name, whatever colons and percent signs it has.
     return Container(opening._replace(what=f"file:{path.absolute()}"), fit)
+
+
+def _standard_input() -> IO[bytes]:
+    """A file of our own: Python cannot end while a thread waits inside `sys.stdin`."""
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except (AttributeError, OSError):  # somebody has put another in its place
+        return sys.stdin.buffer
 
 
 def _single(name: str) -> Path:

@@ -1,0 +1,78 @@
+"""Segmenting with a watch in hand: what reading takes, what the model takes, and all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from vpr.bench.timing import seconds
+from vpr.checkpoint import load_model
+from vpr.events import Evidence
+from vpr.model import VPR
+from vpr.segmenting.batch import write_files
+from vpr.segmenting.eye import Eye
+from vpr.segmenting.fitting import fit_for
+from vpr.segmenting.record import Record
+from vpr.segmenting.segment import as_gap, as_source, follow, reported
+from vpr.video import Fit, Frame, Picture, Source
+
+
+class Watched:
+    """A contender of ours: how long the source and the model take, and all together."""
+
+    def __init__(self, file: str, name: str, folder: Path) -> None:
+        self.file, self.name, self.folder = file, name, folder
+        self.model: VPR = load_model(name)
+        self.frames = 0
+        self.shares: list[tuple[float, float]] = []  # of decoding, of the model
+
+    def __call__(self) -> None:
+        taken = {"decoding": 0.0, "model": 0.0}
+        whole = seconds(partial(self._run, taken))
+        self.shares.append((taken["decoding"] / whole, taken["model"] / whole))
+
+    def _run(self, taken: dict[str, float]) -> None:
+        levels = self.model.config.levels
+        fit = Fit.to(self.model.config.frame, fit_for(self.name))
+        source = TimedSource(as_source(self.file, fit), taken)
+        record = follow(source, TimedEye(self.model, taken), Record(levels), fit)
+        timeline = record.timeline(self.file, self.name, reported(None, levels), as_gap(0))
+        write_files(timeline, self.folder / "ours")
+        self.frames = timeline.frames
+
+    def median_shares(self) -> tuple[float, float]:
+        """Without the first round, which only warms up."""
+        decoding, model = zip(*self.shares[1:], strict=True)
+        return median(decoding), median(model)
+
+
+class TimedSource:
+    def __init__(self, source: Source, taken: dict[str, float]) -> None:
+        self.source, self.taken = source, taken
+        self.name, self.expected = source.name, source.expected
+        self.trouble: str | None = None
+
+    def __iter__(self) -> Iterator[Frame]:
+        frames = iter(self.source)
+        while True:
+            start = perf_counter()
+            frame = next(frames, None)
+            self.taken["decoding"] += perf_counter() - start
+            if frame is None:
+                return
+            yield frame
+
+
+class TimedEye(Eye):
+    def __init__(self, model: VPR, taken: dict[str, float]) -> None:
+        super().__init__(model)
+        self.taken = taken
+
+    def look(self, pictures: Sequence[Picture]) -> list[list[Evidence]]:
+        start = perf_counter()
+        told = super().look(pictures)
+        self.taken["model"] += perf_counter() - start
+        return told

@@ -1,0 +1,82 @@
+"""A timeline as the JSON that its page carries."""
+
+from __future__ import annotations
+
+import math
+from base64 import b64encode
+from decimal import Decimal
+from fractions import Fraction
+from io import BytesIO
+from typing import Any
+
+from PIL import Image, UnidentifiedImageError
+
+from vpr.segmenting.page_curves import packed_curves, packed_times, stride_of
+from vpr.segmenting.timeline import Event, Timeline
+
+PICTURES = 7_000_000  # bytes of pictures on a page, as they are written there
+
+
+def page_data(timeline: Timeline) -> dict[str, Any]:
+    stride = stride_of(timeline)
+    pictures = kept_pictures(timeline, PICTURES)
+    return {
+        "frames": timeline.frames,
+        "levels": timeline.levels,
+        "times": packed_times(timeline, stride),
+        "events": [_event(event) for event in timeline.boundaries],
+        "stride": stride,
+        "curves": {n: packed_curves(curves, stride) for n, curves in timeline.curves.items()},
+        "ratio": _ratio(pictures),
+        "pictures": {frame: b64encode(jpeg).decode() for frame, jpeg in pictures.items()},
+    }
+
+
+def kept_pictures(timeline: Timeline, room: int) -> dict[int, bytes]:
+    """As many as there is room for: the first frame, then high levels and clear events first."""
+    rank = dict.fromkeys(timeline.pictures, (-1, 0.0))
+    for event in timeline.boundaries:
+        if event.frame in rank:
+            rank[event.frame] = max(rank[event.frame], (event.level, event.score))
+    first = min(rank, default=0)
+    kept = []
+    for frame in sorted(rank, key=lambda frame: (frame != first, *(-r for r in rank[frame]))):
+        room -= 4 * -(-len(timeline.pictures[frame]) // 3)  # as base64
+        if room < 0:
+            break
+        kept.append(frame)
+    return {frame: timeline.pictures[frame] for frame in sorted(kept)}
+
+
+def exact(time: Fraction) -> str:
+    """Seconds as a decimal where one says it exactly, otherwise as a fraction."""
+    if 10**9 % time.denominator:
+        return str(time)
+    return f"{Decimal(time.numerator) / Decimal(time.denominator):f}"
+
+
+def _event(event: Event) -> list[Any]:
+    values = (event.kl_static, event.kl_change, event.threshold)
+    return [
+        event.frame,
+        exact(event.time),
+        event.level,
+        event.kind,
+        *(_number(f"{value:.4g}") for value in values),
+        *(_number(f"{ratio:.3f}") for ratio in (event.fit, event.surprise)),
+    ]
+
+
+def _number(written: str) -> float | None:
+    """JSON has no word for what is not finite."""
+    value = float(written)
+    return value if math.isfinite(value) else None
+
+
+def _ratio(pictures: dict[int, bytes]) -> float:
+    """Width over height; all are frames of one video."""
+    try:
+        with Image.open(BytesIO(next(iter(pictures.values()), b""))) as picture:
+            return round(picture.width / picture.height, 4)
+    except UnidentifiedImageError:
+        return 1.0

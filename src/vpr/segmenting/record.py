@@ -1,0 +1,76 @@
+"""What was seen, frame by frame, in compact arrays, until it becomes a timeline."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from vpr.boundaries import Boundary, boundaries
+from vpr.errors import VPRError
+from vpr.events import Evidence
+from vpr.segmenting.gaps import spread_out
+from vpr.segmenting.keyframes import KeyFrames
+from vpr.segmenting.timeline import Curves, Event, Series, Timeline
+from vpr.video.frames import Frame
+
+
+class Record:
+    """An hour takes a few megabytes: three floats a level and frame, one for the time."""
+
+    def __init__(self, levels: int) -> None:
+        self.levels = levels
+        self.times = array("d")
+        self.events: list[Event] = []
+        self.keyframes = KeyFrames()
+        self._curves = {level: [array("f") for _ in range(3)] for level in range(2, levels + 1)}
+        self._first = self._before = self._last = Fraction(0)  # times of frames
+
+    def add(self, frame: Frame, evidence: Sequence[Evidence]) -> None:
+        """One frame, and what the levels (level 1 first) saw in it, as far as the signal went."""
+        number, time = len(self.times), frame.time
+        self._before, self._last = self._last, time
+        if number == 0:
+            self._first = time
+        elif time < self._before:
+            raise VPRError(f"frame {number} is shown before the one it follows: sort the frames")
+        self.times.append(float(time))
+        for level, curves in self._curves.items():
+            seen = evidence[level - 1] if level <= len(evidence) else None
+            for curve, name in zip(curves, Curves._fields, strict=True):
+                curve.append(float(getattr(seen, name)) if seen is not None else np.nan)
+        self.keyframes.moment(number, frame)
+        if number:  # the first frame opens every level's first event: that is no boundary
+            self._note(list(boundaries(evidence, 0, number)), frame)
+
+    def _note(self, found: list[Boundary], frame: Frame) -> None:
+        events = [Event.of(each, frame.time) for each in found]
+        self.events += events
+        if events:
+            top = events[-1]
+            self.keyframes.event(top.frame, top.level, top.score, frame)
+
+    def timeline(self, source: str, model: str, levels: Sequence[int], gap: Fraction) -> Timeline:
+        """The events of `levels`, no two of one level closer than `gap` seconds."""
+        chosen = [event for event in self.events if event.level in levels]
+        return Timeline(
+            source,
+            model,
+            self.levels,
+            len(self.times),
+            np.array(self.times),
+            spread_out(chosen, gap),
+            {level: Curves(*map(_series, self._curves[level])) for level in levels},
+            self.keyframes.pictures(),
+            self._span(),
+        )
+
+    def _span(self) -> tuple[Fraction, Fraction]:
+        lasting = self._last - self._before if len(self.times) > 1 else Fraction(0)
+        return self._first, self._last + lasting
+
+
+def _series(values: array[float]) -> Series:
+    return np.array(values, np.float32)

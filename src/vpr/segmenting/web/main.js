@@ -1,0 +1,4 @@
+// Once all parts are there.
+new ResizeObserver(refresh).observe(ruler);
+arrange();
+changed();

@@ -1,0 +1,35 @@
+"""WebVTT: chapters that browsers and players show."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from vpr.segmenting.chapters import Chapter
+
+
+def webvtt(chapters: list[Chapter], title: str) -> str:
+    """A chapter track. A cue must end after it starts, so each lasts a millisecond at least."""
+    cues = []
+    for chapter in chapters:
+        start = milliseconds(chapter.start)
+        end = max(milliseconds(chapter.end), start + 1)
+        cues.append(f"{timestamp(start)} --> {timestamp(end)}\n{_plain(chapter.title)}\n")
+    # "-->" would end the header, and so would an empty line.
+    heading = " ".join(title.replace("-->", "→").split())
+    return "\n".join([f"WEBVTT - {heading}\n", *cues])
+
+
+def milliseconds(seconds: Fraction) -> int:
+    """The nearest; a presentation time below 0 is no place on a player's clock."""
+    return max(round(seconds * 1000), 0)
+
+
+def timestamp(milliseconds: int) -> str:
+    minutes, ms = divmod(milliseconds, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02d}:{minutes:02d}:{ms // 1000:02d}.{ms % 1000:03d}"
+
+
+def _plain(text: str) -> str:
+    """Cue text knows tags and entities."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

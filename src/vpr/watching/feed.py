@@ -1,0 +1,101 @@
+"""How frames reach the model: as fast as it asks, or as they happen, the oldest dropped."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from time import monotonic
+from typing import NamedTuple
+
+from vpr.video.frames import Frame
+
+ROOM = 8  # frames that may wait: enough for a hiccup, too few to fall behind
+
+
+class Arrival(NamedTuple):
+    """A frame, when it came, and how many were dropped between it and the one before."""
+
+    frame: Frame
+    at: float  # seconds on the clock
+    dropped: int = 0
+
+
+def waiting(frames: Iterable[Frame], clock: Callable[[], float] = monotonic) -> Iterator[Arrival]:
+    """A source that waits for its reader, as files do: nothing is dropped."""
+    for frame in frames:
+        yield Arrival(frame, clock())
+
+
+class Feed:
+    """A source that does not wait. A thread reads it into a small buffer; when that is full, the
+    oldest frame is dropped, so that what comes out is always what has just happened.
+
+    `paced` holds each frame back until its presentation time: a file as if it were live.
+    """
+
+    def __init__(
+        self,
+        frames: Iterable[Frame],
+        room: int = ROOM,
+        paced: bool = False,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.frames, self.room, self.paced, self.clock = frames, room, paced, clock
+        self._waiting: deque[Arrival] = deque()
+        self._changed = threading.Condition()
+        self._dropped = 0  # since the last one that was taken
+        self._ended = False
+        self._failure: Exception | None = None
+        self._stop = threading.Event()
+
+    def __iter__(self) -> Iterator[Arrival]:
+        # A daemon, since a camera that says nothing cannot be interrupted.
+        threading.Thread(target=self._read, daemon=True).start()
+        try:
+            while (arrival := self._take()) is not None:
+                yield arrival
+        finally:
+            self._stop.set()
+        if self._failure is not None:
+            raise self._failure
+
+    def _take(self) -> Arrival | None:
+        with self._changed:
+            while not self._waiting and not self._ended:
+                self._changed.wait(0.2)  # not for ever: Ctrl-C must get through everywhere
+            if not self._waiting:
+                return None
+            arrival = self._waiting.popleft()._replace(dropped=self._dropped)
+            self._dropped = 0
+            return arrival
+
+    def _read(self) -> None:
+        try:
+            for frame in self._in_time() if self.paced else self.frames:
+                if self._stop.is_set():
+                    break
+                self._put(Arrival(frame, self.clock()))
+        except Exception as failure:  # it belongs to whoever takes the frames
+            self._failure = failure
+        finally:
+            with self._changed:
+                self._ended = True
+                self._changed.notify()
+
+    def _put(self, arrival: Arrival) -> None:
+        with self._changed:
+            if len(self._waiting) == self.room:
+                self._waiting.popleft()
+                self._dropped += 1
+            self._waiting.append(arrival)
+            self._changed.notify()
+
+    def _in_time(self) -> Iterator[Frame]:
+        """None before its time, counted from the first."""
+        start: float | None = None
+        for frame in self.frames:
+            time = float(frame.time)
+            start = self.clock() - time if start is None else start
+            self._stop.wait(max(start + time - self.clock(), 0))
+            yield frame

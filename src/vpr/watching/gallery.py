@@ -1,0 +1,50 @@
+"""The last key frames, side by side."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
+
+from vpr.segmenting.webvtt import milliseconds, timestamp
+from vpr.video.frames import Frame
+from vpr.watching.blocks import half_blocks, small
+
+COLUMNS = 20
+GAP = "  "
+
+
+class Shot(NamedTuple):
+    lines: list[list[Segment]]
+    width: int
+    caption: str
+
+
+class Gallery:
+    """Only what fits is kept, newest on the right; a frame is drawn once."""
+
+    def __init__(self, width: int, rows: int) -> None:
+        count = (width + len(GAP)) // (COLUMNS + len(GAP))
+        self.rows = rows
+        self._shots: deque[Shot] = deque(maxlen=max(count, 1))
+
+    def add(self, frame: Frame, level: int) -> None:
+        """The first frame of an event of this level, and of those below."""
+        picture = small(frame, COLUMNS, self.rows)
+        caption = f"L{level} {timestamp(milliseconds(frame.time))}"
+        width = max(picture.shape[1], len(caption))
+        self._shots.append(Shot(half_blocks(picture), width, caption))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        height = max((len(shot.lines) for shot in self._shots), default=0)
+        for y in range(height):
+            for shot in self._shots:
+                line = shot.lines[y] if y < len(shot.lines) else []
+                yield from line
+                yield Segment(" " * (shot.width - Segment.get_line_length(line)) + GAP)
+            yield Segment.line()
+        for shot in self._shots:
+            yield Segment(f"{shot.caption:<{shot.width}}{GAP}")
+        yield Segment.line()

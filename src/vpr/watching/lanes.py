@@ -1,0 +1,88 @@
+"""A level in one line: its events running to the left, and D_st against the threshold."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from fractions import Fraction
+
+from rich.text import Text
+
+from vpr.boundaries import Kind
+from vpr.events import Evidence
+
+MARKS: dict[Kind, tuple[str, str, str]] = {  # character, without Unicode, colour
+    "expected": ("●", "o", "cyan"),
+    "unexpected": ("▲", "^", "magenta"),
+    "both": ("◆", "#", "green"),
+    "clock": ("■", "=", "blue"),
+}
+GAUGE = 13  # characters; the threshold is in the middle
+AHEAD = len("L9 ")
+BEHIND = len(" 9999 of 9999 ") + GAUGE
+
+
+class Lane:
+    """One level. A column is a fixed span of time, so that marks keep their distances."""
+
+    def __init__(self, level: int, columns: int, span: float, plain: bool) -> None:
+        self.level, self.columns, self.plain = level, columns, plain
+        self._column = Fraction(str(span)) / columns  # seconds
+        self._events: deque[tuple[int, Kind]] = deque()  # by column, counted from time 0
+        self._now = 0
+        self._seen: Evidence | None = None
+        self._asked = False
+
+    def move(self, time: Fraction, evidence: list[Evidence], kind: Kind | None) -> None:
+        """To the next frame; `kind` if the level has an event there."""
+        self._now = math.floor(time / self._column)
+        self._asked = len(evidence) >= self.level
+        if self._asked:
+            self._seen = evidence[self.level - 1]
+        if kind is not None:
+            self._events.append((self._now, kind))
+        while self._events and self._events[0][0] <= self._now - self.columns:
+            self._events.popleft()
+
+    def text(self) -> Text:
+        return Text.assemble(f"L{self.level} ", self._marks(), " ", self._gauge())
+
+    def _marks(self) -> Text:
+        marks = dict(self._events)  # of several in a column, the last
+        line = Text(no_wrap=True)
+        for column in range(self._now - self.columns + 1, self._now + 1):
+            if column in marks:
+                character, without, colour = MARKS[marks[column]]
+                line.append(without if self.plain else character, colour)
+            else:
+                line.append("." if self.plain else "·", "dim")
+        return line
+
+    def _gauge(self) -> Text:
+        """Full at twice the threshold; dim where the level was not asked and this is its last."""
+        if self._seen is None:
+            return Text()
+        value, threshold = float(self._seen.kl_static), float(self._seen.threshold)
+        bar = _bar(value, threshold, self.plain)
+        bar.stylize("bold yellow" if value > threshold else "white")
+        text = Text.assemble(f"{_short(value):>4} of {_short(threshold):<4} ", bar)
+        return text if self._asked else Text(text.plain, "dim")
+
+
+def _bar(value: float, threshold: float, plain: bool) -> Text:
+    share = value / (2 * threshold) if 0 < threshold < math.inf else 0.0
+    full, empty, middle = ("=", "-", "|") if plain else ("━", "─", "┃")
+    filled = round(GAUGE * min(share, 1.0))
+    characters = [full] * filled + [empty] * (GAUGE - filled)
+    characters[GAUGE // 2] = middle
+    return Text("".join(characters))
+
+
+def _short(value: float) -> str:
+    """In four characters."""
+    if not math.isfinite(value):
+        return "none" if math.isnan(value) else "inf"
+    for digits in (2, 1, 0):
+        if len(text := f"{value:.{digits}f}") <= 4:
+            return text
+    return f"{value:.0e}".replace("e+0", "e").replace("e+", "e")

@@ -1,0 +1,84 @@
+"""A model that watches: what it saw in each frame, and an account of how it kept up."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from statistics import median
+from typing import Any, NamedTuple
+
+from vpr.events import Evidence
+from vpr.model import VPR
+from vpr.segmenting.eye import Pixels, check_watches
+from vpr.segmenting.timeline import Event
+from vpr.stream import Stream
+from vpr.video.frames import Frame
+from vpr.watching.feed import Arrival
+
+REMEMBERED = 10_000  # delays, for their median
+
+
+class Seen(NamedTuple):
+    """One frame, watched."""
+
+    frame: Frame
+    events: list[Event]  # lowest level first
+    evidence: list[Evidence]  # of level 1, 2, …, as far as the signal went
+    dropped: int  # frames between this one and the one before
+    late: float  # seconds that the source is behind its own times
+
+
+class Watcher:
+    """Takes frames as they arrive; constant memory. Only what is `live` can be late."""
+
+    def __init__(self, model: VPR, live: bool = False) -> None:
+        check_watches(model)
+        self.stream, self.pixels, self.levels = Stream(model), Pixels(model), model.config.levels
+        self.live = live
+        self._least: float | None = None  # the least that arrival and presentation were apart
+
+    def see(self, arrival: Arrival) -> Seen:
+        frame = arrival.frame
+        found = self.stream.push(self.pixels([frame.picture])[0])
+        # The stream counts what it was shown; an event is of the source's own frame.
+        events = [Event.of(each._replace(frame=frame.number), frame.time) for each in found]
+        return Seen(frame, events, self.stream.evidence, arrival.dropped, self._late(arrival))
+
+    def _late(self, arrival: Arrival) -> float:
+        if not self.live:
+            return 0.0
+        apart = arrival.at - float(arrival.frame.time)
+        self._least = apart if self._least is None else min(self._least, apart)
+        return apart - self._least
+
+
+class Account:
+    """Counts for the summary at the end."""
+
+    def __init__(self, levels: int) -> None:
+        self.frames = self.dropped = 0
+        self.events: Counter[int] = Counter(dict.fromkeys(range(2, levels + 1), 0))
+        self.latest = self.slowest = 0.0
+        self._delays: deque[float] = deque(maxlen=REMEMBERED)
+
+    def add(self, seen: Seen, delay: float) -> None:
+        """`delay` is from a frame's arrival until what it brought was told, in seconds."""
+        self.frames += 1
+        self.dropped += seen.dropped
+        self.events.update(event.level for event in seen.events)
+        self.latest = max(self.latest, seen.late)
+        self.slowest = max(self.slowest, delay)
+        self._delays.append(delay)
+
+    def summary(self) -> dict[str, Any]:
+        """Delays in milliseconds; the median is that of the last frames, see REMEMBERED."""
+        middle = median(self._delays) if self._delays else 0.0
+        return {
+            "frames": self.frames,
+            "dropped": self.dropped,
+            "events": {str(level): count for level, count in sorted(self.events.items())},
+            "delay_ms": {
+                "median": round(1000 * middle, 3),
+                "max": round(1000 * self.slowest, 3),
+            },
+            "late_s": round(self.latest, 3),
+        }

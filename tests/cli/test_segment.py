@@ -1,0 +1,216 @@
+"""`vpr segment` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cli.test_cli import vpr
+from tests.segmenting.made import scenes, write_video
+from vpr import VPR, ModelConfig, Timeline
+from vpr.checkpoint import save_pretrained
+from vpr.segmenting import workers
+from vpr.segmenting.batch import Outcome
+
+Capture = pytest.CaptureFixture[str]
+ENDINGS = ("csv", "json", "html", "level2.vtt", "level3.vtt", "level2.ffmeta", "level3.ffmeta")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    config = ModelConfig(3, state_size=3, width=12, frame=(3, 16, 16), network="folded", channels=4)
+    made = VPR(config)
+    made.usual.fill_(1e-3)
+    save_pretrained(made, folder)
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a/x.mp4", "b/x.mp4", "b/Ümläut 映画.mp4"):
+        Path(name).parent.mkdir(exist_ok=True)
+        write_video(Path(name), scenes(20, seed=len(name)))
+    return tmp_path
+
+
+def pieces(out: str) -> dict[str, dict[str, Any]]:
+    return {piece["source"]: piece for piece in json.loads(out)["pieces"]}
+
+
+def test_many_files_and_what_is_finished(here: Path, model: Path, capsys: Capture) -> None:
+    words = ["segment", "a/x.mp4", "b", "--model", model, "--out", "out", "--json"]
+    code, out, _ = vpr(capsys, *words)
+    assert code == 0
+    first = pieces(out)
+    assert {source: piece["status"] for source, piece in first.items()} == dict.fromkeys(
+        ("a/x.mp4", "b/x.mp4", "b/Ümläut 映画.mp4"), "done"
+    )
+    for stem in ("a/x", "b/x", "Ümläut 映画"):
+        assert all((here / "out" / f"{stem}.{ending}").exists() for ending in ENDINGS)
+    read = Timeline.from_json("out/b/x.json")
+    assert (read.source, read.model, read.frames) == ("b/x.mp4", str(model), 20)
+    assert first["b/x.mp4"]["events"] == {str(n): len(read.events(n)) for n in (2, 3)}
+
+    code, out, _ = vpr(capsys, *words)
+    assert code == 0
+    assert [piece["status"] for piece in pieces(out).values()] == ["skipped"] * 3
+    assert pieces(out)["b/x.mp4"]["events"] == first["b/x.mp4"]["events"]
+
+    os.utime("a/x.mp4", (1, 1))
+    (here / "out/Ümläut 映画.csv").unlink()
+    _, out, _ = vpr(capsys, *words)
+    assert {name: piece["status"] for name, piece in pieces(out).items()} == {
+        "a/x.mp4": "done",
+        "b/x.mp4": "skipped",
+        "b/Ümläut 映画.mp4": "done",
+    }
+    _, out, _ = vpr(capsys, *words, "--threshold", 3, "--levels", 3)
+    assert {piece["status"] for piece in pieces(out).values()} == {"done"}
+    assert not (here / "out/a/x.level2.vtt").exists()
+    _, out, _ = vpr(capsys, *words, "--threshold", 3, "--levels", 3, "--force")
+    assert {piece["status"] for piece in pieces(out).values()} == {"done"}
+
+
+def test_another_run_does_not_overwrite(here: Path, model: Path, capsys: Capture) -> None:
+    for source in ("a/x.mp4", "b/x.mp4", "b/x.mp4"):
+        assert vpr(capsys, "segment", source, "--model", model, "--out", "out")[0] == 0
+    assert Timeline.from_json("out/x.json").source == "a/x.mp4"
+    assert Timeline.from_json("out/b/x.json").source == "b/x.mp4"
+
+
+def write_sound(path: Path) -> None:
+    import av
+
+    with av.open(str(path), "w") as file:
+        stream = file.add_stream("pcm_s16le", rate=8000, layout="mono")
+        silence = av.AudioFrame.from_ndarray(np.zeros((1, 800), np.int16), layout="mono")
+        silence.sample_rate = 8000
+        file.mux(stream.encode(silence))
+        file.mux(stream.encode())
+
+
+def test_bad_input_is_told_in_a_line_each_and_the_rest_is_done(
+    here: Path, model: Path, capsys: Capture
+) -> None:
+    write_sound(Path("sound.wav"))
+    write_video(Path("whole.mp4"), scenes(60), fast_start=True)
+    data = Path("whole.mp4").read_bytes()
+    Path("cut.mp4").write_bytes(data[: len(data) * 2 // 3])
+    Path("head.mp4").write_bytes(data[:40])
+    Path("text.mp4").write_text("this is no video")
+    Path("empty.mp4").touch()
+    Path("video.txt").write_bytes(Path("a/x.mp4").read_bytes())  # a wrong extension is no mistake
+    np.save("none.npy", np.zeros((0, 16, 16, 3), np.uint8))
+    np.save("one.npy", scenes(1))
+    np.save("nan.npy", np.full((3, 16, 16), np.nan))
+    np.save("huge.npy", np.broadcast_to(np.zeros((), np.uint8), (1, 1, 9000 * 9000)))
+    Path("nothing").mkdir()
+    bad = ["sound.wav", "head.mp4", "text.mp4", "empty.mp4", "none.npy", "nan.npy", "huge.npy"]
+    bad += ["nothing", "missing.mp4"]
+    good = ["video.txt", "one.npy", "b/Ümläut 映画.mp4"]
+    words = ["segment", *bad, "cut.mp4", *good, "--model", model, "--out", "out"]
+    code, out, err = vpr(capsys, *words, "--json")
+    assert code == 1
+    told = pieces(out)
+    assert {name: told[name]["status"] for name in bad} == dict.fromkeys(bad, "failed")
+    assert {name: told[name]["status"] for name in good} == dict.fromkeys(good, "done")
+    assert told["cut.mp4"]["status"] == "damaged"
+    assert 0 < told["cut.mp4"]["frames"] < 60
+    assert Timeline.from_json("out/cut.json").trouble == told["cut.mp4"]["trouble"]
+    assert told["one.npy"]["events"] == {"2": 0, "3": 0}
+    lines = [line for line in err.splitlines() if line.startswith("vpr: ")]
+    assert len(lines) == len(bad) + 2
+    for name in [*bad, "cut.mp4"]:
+        assert sum(name in line for line in lines[:-1]) == 1, name
+    assert f"{len(bad) + 1} of {len(told)} failed or are damaged" in lines[-1]
+    assert "Traceback" not in err
+
+    code, out, _ = vpr(capsys, "segment", "cut.mp4", "--model", model, "--out", "out", "--json")
+    assert code == 1  # finished, and still damaged
+    assert pieces(out)["cut.mp4"]["status"] == "skipped"
+
+
+def test_the_table(here: Path, model: Path, capsys: Capture) -> None:
+    code, out, _ = vpr(capsys, "segment", "a/x.mp4", "--model", model, "--out", "out")
+    assert code == 0
+    assert "level 3" in out
+    assert f"Open {Path('out/x.html')} to see it." in out
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--levels", "1"], "2 to 3, got 1"),
+        (["--min-gap", "-1"], "min_gap must be 0"),
+        (["--threshold", "0"], "gamma"),
+        (["--jobs", "0"], "jobs must be 1 or more"),
+        (["--threshold", "nan"], "finite number"),
+    ],
+)
+def test_flags_that_make_no_sense(
+    model: Path, capsys: Capture, flags: list[str], words: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    code, _, err = vpr(capsys, "segment", "x.mp4", "--model", model, "--out", out, *flags)
+    assert code == 2
+    assert words in err
+    assert not out.exists()
+
+
+def test_a_model_of_vectors(tmp_path: Path, capsys: Capture) -> None:
+    save_pretrained(VPR(ModelConfig(2, width=12, frame=(7,))), tmp_path / "m")
+    code, _, err = vpr(capsys, "segment", "x.mp4", "--model", tmp_path / "m")
+    assert code == 2
+    assert "vectors" in err
+
+
+def test_sweep(here: Path, model: Path, capsys: Capture) -> None:
+    words = ["segment", "a/x.mp4", "--model", model, "--out", "out", "--sweep", "--json"]
+    code, out, _ = vpr(capsys, *words)
+    assert code == 0
+    assert sorted(path.name for path in Path("out").glob("x*")) == ["x.sweep.csv", "x.sweep.png"]
+    assert len(pieces(out)["a/x.mp4"]["events"]["gammas"]) == 13
+    _, out, _ = vpr(capsys, *words)
+    assert pieces(out)["a/x.mp4"]["status"] == "skipped"
+    code, out, _ = vpr(capsys, *words[:-2])
+    assert code == 0
+    assert "x.html" in out
+
+
+class Dying(workers.Worker):
+    """A process that dies of every file called bad."""
+
+    def given(self, number: int, target: Any) -> workers.Worker:
+        if "bad" in target.source:
+            self.process.kill()
+            self.process.join()
+        return super().given(number, target)
+
+
+def test_processes_side_by_side(
+    here: Path, model: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "Worker", Dying)
+    Path("a/bad.mp4").write_bytes(b"deadly")
+    Path("a/x.mp4").unlink()
+    words = ["segment", "a/bad.mp4", "b", "--model", model, "--out", "out", "--jobs", 2, "--json"]
+    code, out, _ = vpr(capsys, *words)
+    assert code == 1
+    told = pieces(out)
+    assert told["b/x.mp4"]["status"] == told["b/Ümläut 映画.mp4"]["status"] == "done"
+    assert told["a/bad.mp4"]["status"] == "failed"
+    assert "ended with code -9" in told["a/bad.mp4"]["trouble"]
+    assert Timeline.from_json("out/x.json").frames == 20
+
+
+def test_outcomes_know_whether_all_is_well() -> None:
+    assert Outcome("a", "done").well
+    assert not Outcome("a", "failed", trouble="x").well
+    assert not Outcome("a", "skipped", trouble="x").well

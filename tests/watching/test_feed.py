@@ -1,0 +1,156 @@
+"""Frames on their way to the model: nothing lost in silence, nothing late in silence."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from threading import Event
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vpr import VPRError
+from vpr.video.frames import Frame
+from vpr.watching.feed import ROOM, Arrival, Feed, waiting
+from vpr.watching.notices import Notices
+from vpr.watching.watcher import Seen
+
+PICTURE = np.zeros((16, 16, 1), np.uint8)
+
+
+def frame(number: int, rate: int = 25) -> Frame:
+    return Frame(PICTURE, number, number, Fraction(1, rate))
+
+
+def numbers(arrivals: list[Arrival]) -> list[int]:
+    return [arrival.frame.number for arrival in arrivals]
+
+
+def test_a_source_that_waits_loses_nothing() -> None:
+    ticks = iter(range(100))
+    arrivals = list(waiting(map(frame, range(30)), clock=lambda: next(ticks)))
+    assert numbers(arrivals) == list(range(30))
+    assert [arrival.at for arrival in arrivals] == list(range(30))
+    assert {arrival.dropped for arrival in arrivals} == {0}
+
+
+class Flood:
+    """Frames at once; `over` is set when all were taken away."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self.over = count, Event()
+
+    def __iter__(self) -> Iterator[Frame]:
+        yield from map(frame, range(self.count))
+        self.over.set()
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 60), st.integers(1, 12))
+def test_the_oldest_are_dropped_and_each_is_counted(count: int, room: int) -> None:
+    flood = Flood(count)
+    arrivals = []
+    for arrival in Feed(flood, room=room):
+        flood.over.wait()  # a model that is slower than all of it
+        arrivals.append(arrival)
+    assert len(arrivals) + sum(arrival.dropped for arrival in arrivals) == count
+    # The first was taken while others came, then there are those that had room.
+    assert numbers(arrivals)[-min(room, count) :] == list(range(count))[-min(room, count) :]
+    assert len(arrivals) <= room + 1
+    for before, after in pairwise(arrivals):
+        assert after.frame.number - before.frame.number == after.dropped + 1
+
+
+def test_a_reader_that_is_fast_enough_sees_all() -> None:
+    taken = Event()
+
+    def polite() -> Iterator[Frame]:
+        for number in range(3 * ROOM):
+            yield frame(number)
+            taken.wait(10)
+            taken.clear()
+
+    arrivals = []
+    for arrival in Feed(polite()):
+        arrivals.append(arrival)
+        taken.set()
+    assert numbers(arrivals) == list(range(3 * ROOM))
+    assert not any(arrival.dropped for arrival in arrivals)
+
+
+def test_what_goes_wrong_is_told_after_the_last_frame() -> None:
+    def broken() -> Iterator[Frame]:
+        yield frame(0)
+        raise VPRError("the cable is out")
+
+    feed = iter(Feed(broken()))
+    assert next(feed).frame.number == 0
+    with pytest.raises(VPRError, match="the cable is out"):
+        next(feed)
+
+
+def test_who_leaves_early_stops_the_reading() -> None:
+    ended = Event()
+
+    def endless() -> Iterator[Frame]:
+        try:
+            number = 0
+            while True:
+                yield frame(number)
+                number += 1
+        finally:
+            ended.set()
+
+    arrivals = iter(Feed(endless()))
+    next(arrivals)
+    arrivals.close()  # type: ignore[attr-defined]
+    assert ended.wait(10)
+
+
+def test_a_file_is_played_at_its_own_speed() -> None:
+    """Frames of 50 a second, the first of which is shown late: never early, hardly late."""
+    feed = Feed((frame(n + 500, rate=50) for n in range(12)), paced=True)
+    arrivals = list(feed)
+    assert numbers(arrivals) == list(range(500, 512))
+    for arrival in arrivals:
+        due = float(arrival.frame.time - arrivals[0].frame.time)
+        assert arrival.at - arrivals[0].at >= due - 0.005
+
+
+class Now:
+    """A clock to be set."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def seen(dropped: int = 0, late: float = 0.0) -> Seen:
+    return Seen(frame(0), [], [], dropped, late)
+
+
+def test_drops_are_told_at_once_then_once_a_second_and_each_once() -> None:
+    now = Now()
+    notices = Notices(now)
+    told = []
+    for step in range(40):
+        now.time = step / 10
+        told.append(notices.drops(seen(dropped=step % 3)))
+    assert told[:2] == [0, 1]
+    assert [n for n, count in enumerate(told) if count] == [1, 11, 21, 31]
+    assert sum(told) + notices.rest() == sum(step % 3 for step in range(40))
+    assert notices.rest() == 0
+
+
+def test_a_late_source_is_told_of_now_and_then() -> None:
+    now = Now()
+    notices = Notices(now)
+    assert notices.late(seen(late=0.9)) is None
+    assert notices.late(seen(late=1.5)) == 1.5
+    now.time = 4.9
+    assert notices.late(seen(late=7.0)) is None
+    now.time = 5.1
+    assert notices.late(seen(late=7.2)) == 7.2
