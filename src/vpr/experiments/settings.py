@@ -20,7 +20,7 @@ SHAPES = (
 SETTINGS = {
     "cpu/moving-ball": BALL,
     "cpu/moving-ball-slow": BALL,
-    "cpu/bouncing-balls": f"|s| 20 (60) and |x| 200 (1024), two balls of ours, {BALL}",
+    "cpu/bouncing-balls": f"|s| 40 (60) and |x| 200 (1024), two balls of ours, {BALL}",
     "cpu/3dsd": SHAPES,
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
     "cpu/video": f"footage of one's own, {SHAPES}",
