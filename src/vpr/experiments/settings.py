@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from vpr.config import Data, RunConfig
-from vpr.data import BouncingBalls, MiniworldMaze, MovingBall
+from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, Video
 from vpr.experiments.base import Result, Scale
 from vpr.presets import preset
 from vpr.schedule import Staged
@@ -23,6 +23,7 @@ SETTINGS = {
     "cpu/bouncing-balls": f"|s| 20 (60) and |x| 200 (1024), two balls of ours, {BALL}",
     "cpu/3dsd": SHAPES,
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
+    "cpu/video": f"not in the paper; {SHAPES}",
     "tiny": "a run of seconds, which measures nothing",
     "paper": "the paper's numbers",
 }
@@ -62,6 +63,8 @@ def _little(data: Data) -> Data:
         return replace(data, size=16)
     if isinstance(data, MiniworldMaze):
         return replace(data, walks=3, unseen_walks=2, frames=120)
+    if isinstance(data, Video):
+        return replace(data, size=(16, 16), held_out=0.3)
     return data
 
 
