@@ -11,14 +11,13 @@ import pytest
 import torch
 from torch import Tensor
 
-import vpr
 from tests.conftest import FRAME, tiny_run
-from vpr import VPR, VPRError, fitting
+from vpr import VPR, VPRError, fitting, imagine
 from vpr.ages import Ages
 from vpr.checkpoint import load_durations, save_durations
 from vpr.data import Batch, MovingBall
 from vpr.durations import LONGEST, Durations
-from vpr.events import Decision
+from vpr.events import Clockwork, Decision
 from vpr.fitting import examples, fit_durations
 from vpr.trace import State
 
@@ -80,7 +79,7 @@ def test_a_regular_world_is_learned_exactly(
         uncounted = durations(state, Ages.unknown(len(state.time), 3))
         assert uncounted[:, 0].mean() == pytest.approx(1 / 3, abs=0.1)
         assert uncounted[:, 1].mean() == pytest.approx(1 / 2, abs=0.1)
-        later = vpr.imagine(model, state, 40, durations=durations).boundary[:, 12:]
+        later = imagine(model, state, 40, durations=durations).boundary[:, 12:]
     assert later[..., 1].float().mean() == pytest.approx(1 / 3, abs=0.03)
     assert later[..., 2].float().mean() == pytest.approx(1 / 6, abs=0.03)
 
@@ -196,6 +195,6 @@ def test_errors_are_one_line(model: VPR) -> None:
         fit_durations(model, MovingBall(size=32))
     with pytest.raises(VPRError, match="2 frames or more"):
         fit_durations(model, MovingBall(size=16), length=1)
-    model.rule = vpr.Clockwork((1, 100, 100))
+    model.rule = Clockwork((1, 100, 100))
     with pytest.raises(VPRError, match="level 2 never updated"):
         fit_durations(model, MovingBall(size=16), sequences=2, length=4)

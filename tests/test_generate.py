@@ -14,12 +14,14 @@ from vpr.beliefs import Belief
 from vpr.checkpoint import data_for
 from vpr.data import evaluation_rng
 from vpr.data.discs import COLOURS
+from vpr.generate import Below
 from vpr.trace import State
 from vpr.tree import tree_map
 
 Factory = Callable[..., Any]
 BATCH, STEPS = 3, 4
-CASES = [(samples, empty) for samples in (False, True) for empty in (False, True)]
+BELOW: tuple[Below, ...] = ("held", "means", "samples")
+CASES = [(samples, below) for samples in (False, True) for below in BELOW]
 
 
 class Watched(NamedTuple):
@@ -46,7 +48,7 @@ def take(p: Belief, noise: Tensor | None) -> Tensor:
 
 @torch.no_grad()
 def literal_rollout(
-    model: VPR, state: State, level: int, noise: list[Tensor | None], empty: bool
+    model: VPR, state: State, level: int, noise: list[Tensor], samples: bool, below: Below
 ) -> list[list[tuple[Tensor, Belief, Tensor]]]:
     """s, p and the frame of each jump, for each video by itself; noise[k] (N, B, S)."""
     blocks, n = list(model.blocks), level - 1
@@ -57,13 +59,13 @@ def literal_rollout(
         for eps in noise:
             d = blocks[n].f_tran(s, d)
             p = blocks[n].p(d, c)
-            s = take(p, None if eps is None else eps[n, b : b + 1])
+            s = take(p, eps[n, b : b + 1] if samples else None)
             told = blocks[n].f_dec(c, s)
             for m in range(n - 1, -1, -1):
                 held = state.blocks[m].s[b : b + 1]
-                if empty:
+                if below != "held":
                     p_m = blocks[m].p(torch.zeros_like(told), told)
-                    held = take(p_m, None if eps is None else eps[m, b : b + 1])
+                    held = take(p_m, eps[m, b : b + 1] if below == "samples" else None)
                 told = blocks[m].f_dec(told, held)
             jumps.append((s[0], Belief(p.mean[0], p.std[0]), model.reconstruct(told)[0]))
         videos.append(jumps)
@@ -88,17 +90,17 @@ def copied(state: State) -> State:
 
 
 class TestRollout:
-    @pytest.mark.parametrize(("samples", "empty"), CASES)
+    @pytest.mark.parametrize(("samples", "below"), CASES)
     @pytest.mark.parametrize("level", [1, 2, 3])
     def test_equals_the_literal_version(
-        self, watched: Watched, level: int, samples: bool, empty: bool
+        self, watched: Watched, level: int, samples: bool, below: Below
     ) -> None:
         model, state = watched
         draws = seeded(1)
-        noise = [model.noise(BATCH, 1, draws)[0] if samples else None for _ in range(STEPS)]
-        wanted = literal_rollout(model, state, level, noise, empty)
+        noise = [model.noise(BATCH, 1, draws)[0] for _ in range(STEPS)]
+        wanted = literal_rollout(model, state, level, noise, samples, below)
         found = rollout(
-            model, state, level, STEPS, samples=samples, generator=seeded(1), empty=empty
+            model, state, level, STEPS, samples=samples, generator=seeded(1), below=below
         )
         for b in range(BATCH):
             for k, (s, p, frame) in enumerate(wanted[b]):
@@ -107,13 +109,13 @@ class TestRollout:
                 torch.testing.assert_close(found.beliefs.std[b, k], p.std)
                 torch.testing.assert_close(found.frames[b, k], frame)
 
-    @pytest.mark.parametrize(("samples", "empty"), CASES)
+    @pytest.mark.parametrize(("samples", "below"), CASES)
     @pytest.mark.parametrize("level", [1, 2, 3])
     def test_k_steps_are_k_times_one(
-        self, watched: Watched, level: int, samples: bool, empty: bool
+        self, watched: Watched, level: int, samples: bool, below: Below
     ) -> None:
         model, state = watched
-        how = {"samples": samples, "empty": empty}
+        how: dict[str, Any] = {"samples": samples, "below": below}
         whole = rollout(model, state, level, STEPS, generator=seeded(2), **how)
         draws = seeded(2)
         for k in range(STEPS):
@@ -123,14 +125,14 @@ class TestRollout:
             torch.testing.assert_close(one.frames[:, 0], whole.frames[:, k])
         assert_same(state, whole.state)
 
-    @pytest.mark.parametrize("empty", [False, True])
+    @pytest.mark.parametrize("below", BELOW)
     @pytest.mark.parametrize("level", [1, 2, 3])
     def test_all_other_levels_stay_bit_for_bit(
-        self, watched: Watched, level: int, empty: bool
+        self, watched: Watched, level: int, below: Below
     ) -> None:
         model, state = watched
         before = copied(state)
-        after = rollout(model, state, level, STEPS, samples=True, empty=empty).state
+        after = rollout(model, state, level, STEPS, samples=True, below=below).state
         assert_same(state, before)
         for n, (old, new) in enumerate(zip(before.blocks, after.blocks, strict=True), start=1):
             if n == level:
@@ -140,21 +142,25 @@ class TestRollout:
                 assert_same(old, new)
         assert_same((before.windows, before.time), (after.windows, after.time))
 
-    @pytest.mark.parametrize("samples", [False, True])
-    def test_empty_levels_have_no_past(self, watched: Watched, samples: bool) -> None:
+    @pytest.mark.parametrize("way", ["means", "samples"])
+    def test_empty_levels_have_no_past(self, watched: Watched, way: Below) -> None:
         """Whatever the levels below remember makes no difference; held, it does."""
         model, state = watched
         other = tree_map(lambda v: v + 1, state.blocks[:2])
         changed = state._replace(blocks=(*other, state.blocks[2]))
 
-        def frames(state: State, empty: bool) -> Tensor:
-            jumps = rollout(
-                model, state, 3, STEPS, samples=samples, generator=seeded(), empty=empty
-            )
-            return jumps.frames
+        def frames(state: State, below: Below) -> Tensor:
+            return rollout(model, state, 3, STEPS, generator=seeded(), below=below).frames
 
-        assert torch.equal(frames(state, True), frames(changed, True))
-        assert not torch.equal(frames(state, False), frames(changed, False))
+        assert torch.equal(frames(state, way), frames(changed, way))
+        assert not torch.equal(frames(state, "held"), frames(changed, "held"))
+
+    def test_samples_below_leave_the_jumps_alone(self, watched: Watched) -> None:
+        """The paper draws the states below the target level; the level itself goes by its means."""
+        model, state = watched
+        held, drawn = (rollout(model, state, 3, STEPS, below=each) for each in ("held", "samples"))
+        assert torch.equal(held.states, drawn.states)
+        assert not torch.equal(held.frames, drawn.frames)
 
     def test_samples_differ_and_a_seed_brings_them_back(self, watched: Watched) -> None:
         model, state = watched
@@ -168,7 +174,7 @@ class TestRollout:
     def test_the_top_level_begins_with_the_standard_normal(self, watched: Watched) -> None:
         """Before the first frame: p(s^N_1) = N(0, 1), then the prior network."""
         model, nothing = watched.model, watched.model.initial(2)
-        jumps = rollout(model, nothing, 3, 2, samples=True, empty=True)
+        jumps = rollout(model, nothing, 3, 2, samples=True, below="means")
         assert_same(Belief(*(v[:, 0] for v in jumps.beliefs)), Belief.standard(jumps.states[:, 0]))
         assert not torch.equal(jumps.beliefs.mean[:, 1], torch.zeros_like(jumps.states[:, 1]))
 
@@ -222,6 +228,10 @@ class TestRollout:
                 call(model, tiny_model(3, width=20).initial(1), 1, 2)
         with pytest.raises(VPRError, match=r"^steps must be 1 or more, got 0$"):
             rollout(model, state, 1, 0)
+        with pytest.raises(
+            VPRError, match=r"^below must be one of held, means, samples, got 'no'$"
+        ):
+            rollout(model, state, 1, 2, below="no")  # type: ignore[arg-type]
         with pytest.raises(VPRError, match=r"^n must be 1 or more, got 0$"):
             sample(model, state, 1, 0)
 
@@ -315,9 +325,9 @@ class TestMovingBall:
 
     def test_without_a_past_below_only_draws_show_a_ball(self, ball: Ball) -> None:
         model, state, colour = ball
-        means = rollout(model, state, 2, 24, empty=True).frames
+        means = rollout(model, state, 2, 24, below="means").frames
         assert means.max() < 0.5
-        drawn = rollout(model, state, 2, 24, samples=True, generator=seeded(), empty=True).frames
+        drawn = rollout(model, state, 2, 24, generator=seeded(), below="samples").frames
         shown = (drawn.amax(2) > 0.5).flatten(2).sum(-1) > 35  # pixels; a ball has 113
         assert 0.3 < shown.float().mean() < 0.7
         wanted = (colour[:, None] + torch.arange(1, 25)) % len(COLOURS)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.video.encode import encode
 from vpr.cli import main
 from vpr.experiments import EXPERIMENTS
 from vpr.experiments.store import load
@@ -31,6 +32,9 @@ SHORT = {
     "data": [],
     "bench": ["--repeats", "1", "--training.batch-size", "2"],
     "reproduce": ["--scale", "tiny", "--seeds", "1"],
+    "segment": [],
+    "watch": ["--json"],
+    "evaluate-boundaries": [],
 }
 
 
@@ -41,13 +45,23 @@ def test_there_is_something_to_run() -> None:
 
 def test_commands_run_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    _own_footage(tmp_path)
     for words in COMMANDS:
         assert main([*words, *SHORT[words[0]]]) == 0, words
     assert (tmp_path / "demo.html").exists()
     assert (tmp_path / "moving-ball.gif").exists()
     assert (tmp_path / "runs" / "a" / "report.html").exists()
-    assert (tmp_path / "rollout-moving-ball.gif").exists()
-    assert (tmp_path / "sample-moving-ball.png").exists()
+    assert (tmp_path / "rollout-moving-ball-frames-4-seed-3-steps-2.gif").exists()
+    assert (tmp_path / "sample-moving-ball-frames-4-n-2.png").exists()
+    assert (tmp_path / "events" / "clip.html").exists()
+
+
+def _own_footage(folder: Path) -> None:
+    """What the README takes a user to have."""
+    for name in ("footage", "labels"):
+        (folder / name).mkdir()
+    encode(folder / "footage" / "clip.mp4", 300)
+    (folder / "labels" / "clip.csv").write_text("time\n0.4\n")
 
 
 @pytest.mark.parametrize("text", PYTHON)

@@ -66,7 +66,7 @@ def test_after_as_many_shifts_as_levels_all_pay_the_same_and_then_the_more_the_h
         assert schedule.weights(end, levels, 1000).kl == (upper,) * levels
         assert schedule.weights(fallen, levels, 1000).kl == (1.0, *(upper,) * (levels - 1))
         last = schedule.weights(fallen + schedule.squeeze_steps, levels, 1000)
-        assert last.kl == tuple(upper**n for n in range(levels))
+        assert last.kl == (1.0, *(upper * 2**n for n in range(levels - 1)))
         assert last.expected
 
 

@@ -7,7 +7,7 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,16 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 def write_text(path: Path, text: str) -> None:
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def write_parts(path: Path, parts: Iterable[str]) -> None:
+    """A text that is never whole in memory."""
+
+    def write(temporary: Path) -> None:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.writelines(parts)
+
+    write_atomically(path, write)
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -7,7 +7,7 @@ moves, since c^{n−1} = f_dec(s^n, c^n).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -15,11 +15,14 @@ from torch import Tensor
 from vpr.beliefs import Belief
 from vpr.block import Block, BlockState
 from vpr.checks import check_count, check_level, check_state
-from vpr.lean import LeanBlock
-from vpr.model import VPR, opened
+from vpr.errors import VPRError
+from vpr.jumping import Jumper, Jumps
+from vpr.model import VPR
 from vpr.trace import State
+from vpr.tree import tree_map
 
-Below = Callable[[int, Tensor], Tensor]  # index of a level, its c (B, K, D) → its s (B, K, S)
+Below = Literal["held", "means", "samples"]  # what levels below the one that jumps are taken to be
+States = Callable[[int, Tensor], Tensor]  # index of a level, its c (B, K, D) → its s (B, K, S)
 
 
 class Rollout(NamedTuple):
@@ -48,20 +51,23 @@ def rollout(
     *,
     samples: bool = False,
     generator: torch.Generator | None = None,
-    empty: bool = False,
+    below: Below = "held",
 ) -> Rollout:
     """The next `steps` events of a level: d ← f_tran(s, d), then s ← the mean of p(s | d, c).
 
-    `samples` draws every s instead, from `generator`. `empty` takes their past from the levels
-    below (appendix C.1): they do not hold their s, but at each event get the mean, or a sample,
-    of p(s | d = 0, c). The state that comes back is good for `rollout`, `step` and `observe`.
+    `samples` draws every s of the level instead, from `generator`. The levels `below` are held, or
+    have no past (appendix C.1): at each event their s is the mean, or a sample, of p(s | d = 0, c).
+    The state that comes back is good for `rollout`, `step` and `observe`.
     """
     n = _index(model, state, level)
     check_count("steps", steps)
-    noise = _noise(model, len(state.time), steps, generator) if samples else None
-    beliefs, s, now = _jump(model, n, state.blocks[n], steps, noise)
-    below = _empty(model, noise) if empty else _held(state)
-    frames = _paint(model, n, now.c, s, below)
+    if below not in get_args(Below):
+        raise VPRError(f"below must be one of {', '.join(get_args(Below))}, got {below!r}")
+    drawn = samples or below == "samples"
+    noise = _noise(model, len(state.time), steps, generator) if drawn else None
+    beliefs, s, now = _jump(model, n, state.blocks[n], steps, noise if samples else None)
+    empty = _empty(model, noise if below == "samples" else None)
+    frames = _paint(model, n, now.c, s, _held(state) if below == "held" else empty)
     blocks = (*state.blocks[:n], now, *state.blocks[n + 1 :])
     return Rollout(frames, beliefs, s, state._replace(blocks=blocks))
 
@@ -119,27 +125,32 @@ def _jump(
     model: VPR, n: int, now: BlockState, steps: int, noise: Tensor | None
 ) -> tuple[Belief, Tensor, BlockState]:
     """Beliefs and states (B, K, S) of the jumps, and the level after the last."""
-    block = _block(model, n)
-    net = LeanBlock(block)
-    prior, d_next, c = net.prior_under(now.c), now.d_next, now.c
-    ps, ss = [], []
-    for k in range(steps):
-        d, p = d_next, prior(d_next)
-        if k == 0 and n + 1 == model.config.levels:  # later d is never 0
-            p = opened(p, d)
-        s = p.rsample(noise[k, n] if noise is not None else None)
-        d_next = net.f_tran(s, d)
-        ps.append(p)
-        ss.append(s)
-    mean, std = (torch.stack(each, 1) for each in zip(*ps, strict=True))
-    return Belief(mean, std), torch.stack(ss, 1), block.imagined(d, c, s, p, d_next)
+    block, d, c = _block(model, n), now.d_next, now.c
+    parts = []
+    if n + 1 == model.config.levels and bool((d == 0).all(-1).any()):  # before the first frame
+        parts.append(_opening(model, n, d, c, noise))
+        d, steps, noise = parts[0].d_next, steps - 1, noise[1:] if noise is not None else None
+    if steps:
+        eps = noise[:, n] if noise is not None else None
+        parts.append(Jumper(block, c).jump(d, steps, eps))
+    p, s = tree_map(lambda *each: torch.cat(each).transpose(0, 1), *(part[:2] for part in parts))
+    last = Belief(*(value[:, -1] for value in p))
+    return p, s, block.imagined(parts[-1].d, c, s[:, -1], last, parts[-1].d_next)
 
 
-def _held(state: State) -> Below:
+def _opening(model: VPR, n: int, d: Tensor, c: Tensor, noise: Tensor | None) -> Jumps:
+    """One jump of the top level, to p(s^N_1) where nothing was before."""
+    p = model.prior(n, d, c)
+    s = p.rsample(noise[0, n] if noise is not None else None)
+    told = tree_map(lambda value: value.unsqueeze(0), (p, s))
+    return Jumps(*told, d, _block(model, n).f_tran(s, d))
+
+
+def _held(state: State) -> States:
     return lambda n, c: state.blocks[n].s.unsqueeze(1).expand(-1, c.shape[1], -1)
 
 
-def _empty(model: VPR, noise: Tensor | None) -> Below:
+def _empty(model: VPR, noise: Tensor | None) -> States:
     def draw(n: int, c: Tensor) -> Tensor:
         p = model.prior(n, torch.zeros_like(c), c)
         return p.rsample(noise[:, n].transpose(0, 1) if noise is not None else None)
@@ -147,7 +158,7 @@ def _empty(model: VPR, noise: Tensor | None) -> Below:
     return draw
 
 
-def _paint(model: VPR, n: int, c: Tensor, s: Tensor, below: Below) -> Tensor:
+def _paint(model: VPR, n: int, c: Tensor, s: Tensor, below: States) -> Tensor:
     """From states s (B, K, S) of level n under its c (B, D) down to frames, all K in one call."""
     c = c.unsqueeze(1).expand(-1, s.shape[1], -1)
     c = _block(model, n).f_dec(c, s)

@@ -5,8 +5,6 @@ With so little to compute, calling a module costs as much as its product. Same n
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -62,14 +60,6 @@ class LeanBlock:
         contexts = torch.stack([context, torch.addmm(from_c, d_next, self._of_d)], 1)
         return BlockState(d, c, s, q, d_next, Kept.of(q, p_ch, contexts))
 
-    def prior_under(self, c: Tensor) -> Callable[[Tensor], Belief]:
-        """p(s | d, c) as a function of d (R, D); what c (R, D) gives to it is computed once."""
-        net = self._prior.net
-        weight, bias = net.first
-        of_d, of_c = weight.chunk(2)
-        from_c = torch.addmm(bias, c, of_c)
-        return lambda d: self._prior.of(net.after(torch.addmm(from_c, d, of_d)))
-
     def f_tran(self, s: Tensor, d: Tensor) -> Tensor:  # (R, S), (R, D) → (R, D)
         weight, bias = self._dense
         return torch.gru_cell(F.leaky_relu_(torch.addmm(bias, s, weight), SLOPE), d, *self._gru)
@@ -86,9 +76,7 @@ class Chain:
 
     def __call__(self, x: Tensor) -> Tensor:  # (R, inputs) → (R, outputs)
         weight, bias = self.first
-        return self.after(torch.addmm(bias, x, weight))
-
-    def after(self, x: Tensor) -> Tensor:  # (R, hidden) what the first layer gave → (R, outputs)
+        x = torch.addmm(bias, x, weight)
         for weight, bias in self.others:
             x = torch.addmm(bias, F.leaky_relu_(x, SLOPE), weight)
         return x
@@ -101,8 +89,5 @@ class Gaussian:
         self.net, self.min_std = Chain(head.net), head.min_std
 
     def __call__(self, x: Tensor) -> Belief:  # (R, inputs) → Belief (R, S)
-        return self.of(self.net(x))
-
-    def of(self, output: Tensor) -> Belief:  # (R, 2·S) → Belief (R, S)
-        mean, raw = output.chunk(2, -1)
+        mean, raw = self.net(x).chunk(2, -1)
         return Belief(mean, F.softplus(raw).add_(self.min_std))

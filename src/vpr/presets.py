@@ -57,7 +57,7 @@ _CPU_SHAPES = RunConfig(
         steps=8000,
         settling_length=16,
         sorting_length=12,
-        decay_steps=1000,
+        decay_steps=1200,
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
     schedule=Staged(
@@ -66,7 +66,7 @@ _CPU_SHAPES = RunConfig(
         settle_after=300,
         settle_patience=1,
         level_one_steps=100,
-        squeeze_steps=400,
+        squeeze_steps=800,
     ),
 )
 

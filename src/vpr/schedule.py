@@ -62,8 +62,9 @@ class Staged:
        `level_one_steps`, holds for the rest of `shift_steps`, and never exceeds `upper`. When the
        top level's β has reached 1, CE may decide too, and chance no more.
     3. Then all have `upper`. Level 1's β falls to 1 over `level_one_steps`; after that the β of
-       level n goes on to `upper`^(n − 1) over `squeeze_steps`: of what no level can foresee, the
-       first frame of a sequence, a level keeps no copy that the one below it can hold.
+       the third and each further level goes on to twice that of the one below it, over
+       `squeeze_steps`: of what no level can foresee, the first frame of a sequence, a level keeps
+       no copy that the one below it can hold.
     """
 
     name: ClassVar[str] = "staged"
@@ -79,7 +80,7 @@ class Staged:
     upper_steps: int = option(300, "Steps for the β of a level above to rise.")
     squeeze_steps: int = option(100, "Steps for the β of the levels above to rise to the last.")
     shift_steps: int = option(500, "With three levels or more, steps from one rise to the next.")
-    upper: float = option(4.0, "Last β of a level as a multiple of that of the one below it.")
+    upper: float = option(4.0, "Last β of level 2; level 1 has 1, a further one twice the last.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
 
@@ -145,7 +146,7 @@ class Staged:
     def _squeezed(self, since: int, levels: int) -> tuple[float, ...]:
         fallen = self.level_one_steps
         one = between(since, 0, fallen, self.upper, 1.0)
-        last = (self.upper**n for n in range(1, levels))
+        last = (self.upper * 2**n for n in range(levels - 1))
         above = (between(since, fallen, fallen + self.squeeze_steps, self.upper, e) for e in last)
         return one, *above
 

@@ -217,13 +217,13 @@ def no_pyav(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_pyav")
 def test_rollout_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["rollout", "moving-ball", "--steps", 3, "--frames", 12, "--out", tmp_path]
-    code, out, err = vpr(capsys, *words, "--samples", "--empty", "--json")
+    code, out, err = vpr(capsys, *words, "--samples", "--below", "means", "--json")
     assert code == 0
     assert "No MP4 without PyAV: pip install 'vpr-torch[video]'." in err
     told = json.loads(out)
     assert (told["data"], told["frames"], told["steps"]) == ("moving-ball", 12, 3)
     assert told["samples"]
-    assert told["empty"]
+    assert told["below"] == "means"
     assert [level["factor"] for level in told["levels"]] == ["position", "colour"]
     assert told["levels"][0]["events"] == [12, 13, 14]
     assert Path(told["sheet"]).read_bytes().startswith(b"\x89PNG")
@@ -234,8 +234,9 @@ def test_rollout_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "3 jumps after 12 frames of moving-ball" in out
     assert "colour" in out
     assert "position" not in out
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"rollout-moving-ball.png", "rollout-moving-ball.gif"}
+    names = {path.stem for path in tmp_path.iterdir()}
+    drawn, second = "frames-12-steps-3-samples-below-means", "level-2-frames-12-steps-3"
+    assert names == {f"rollout-moving-ball-{variant}" for variant in (drawn, second)}
 
 
 @pytest.mark.usefixtures("no_pyav")
@@ -244,12 +245,14 @@ def test_sample_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[st
     code, out, _ = vpr(capsys, *words)
     assert code == 0
     assert "3 draws after 12 frames of moving-ball" in out
+    usual = "sample-moving-ball-frames-12-n-3"
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"sample-moving-ball.png", "sample-moving-ball.gif"}
+    assert names == {f"{usual}.png", f"{usual}.gif"}
     broad = json.loads(vpr(capsys, *words, "--json")[1])["levels"]
     sharp = json.loads(vpr(capsys, *words, "--past", "--json")[1])["levels"]
     assert [level["level"] for level in broad] == [1, 2]
     assert all(a["std"] > 2 * b["std"] for a, b in zip(broad, sharp, strict=True))
+    assert {path.stem for path in tmp_path.iterdir()} == {usual, f"{usual}-past"}
 
 
 def test_with_pyav_there_is_a_video(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -269,7 +272,7 @@ def test_a_run_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     for command in ("rollout", "sample"):
         code, out, _ = vpr(capsys, command, run, "--frames", 3, "--out", tmp_path, "--json")
         assert code == 0
-        assert json.loads(out)["sheet"].endswith("run.png")
+        assert json.loads(out)["sheet"].endswith("run-frames-3.png")
 
 
 def test_report_of_a_run_lies_in_its_folder(

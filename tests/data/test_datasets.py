@@ -39,6 +39,12 @@ def test_changes_are_the_differences_of_the_labels(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DATASETS)
+def test_in_a_single_frame_nothing_changes(name: str) -> None:
+    batch = short(dataset(name)).batch(2, 1, np.random.default_rng(0))
+    assert all(marks.shape == (2, 1) and not marks.any() for marks in batch.changes.values())
+
+
+@pytest.mark.parametrize("name", DATASETS)
 def test_same_seed_same_pixels_and_streams_apart(name: str) -> None:
     data = short(dataset(name))
     train, again = (data.batch(4, 30, training_rng(5)).frames for _ in range(2))

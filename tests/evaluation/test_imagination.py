@@ -5,10 +5,11 @@ import pytest
 import torch
 
 from tests.conftest import tiny_run
-from vpr import VPR, Clockwork, VPRError
+from vpr import VPR, VPRError
 from vpr.data import Batch, MovingBall, evaluation_rng
 from vpr.durations import Durations
 from vpr.evaluation import evaluate_imagination, lengths
+from vpr.events import Clockwork
 
 BALL = MovingBall(size=16)
 

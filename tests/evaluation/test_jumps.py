@@ -54,7 +54,7 @@ def test_the_jumps_read_are_those_of_a_rollout(model: VPR, video: torch.Tensor) 
 
 def test_samples_have_a_seed(model: VPR, video: torch.Tensor) -> None:
     one, two, other = (
-        read_jumps(model, BallReader(), video, 2, 3, samples=True, empty=True, seed=seed)
+        read_jumps(model, BallReader(), video, 2, 3, samples=True, below="samples", seed=seed)
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one["position"], two["position"])

@@ -11,10 +11,11 @@ from vpr import VPR
 from vpr.data import MovingBall
 from vpr.experiments import disentanglement, imagination, intervals, prediction
 from vpr.experiments.base import Result
+from vpr.experiments.figures import panels, write_figure
 from vpr.experiments.finished import amount
 from vpr.experiments.readers import SEED, reader_for, watched
 from vpr.experiments.settings import run_of
-from vpr.experiments.sheets import as_pixels, as_text
+from vpr.experiments.sheets import as_pixels, as_text, draw_sheets
 from vpr.films import rollout_film
 from vpr.films.pictures import sheet
 
@@ -53,6 +54,11 @@ def test_clocks_differ_from_vpr_in_their_rule_only() -> None:
             )
 
 
+def test_clocks_are_asked_at_a_tick() -> None:
+    """A state from before the last change of colour would be blamed for painting the old one."""
+    assert all((intervals.WATCHED - 1) % interval == 0 for interval in intervals.INTERVALS)
+
+
 def test_models_are_those_of_other_experiments() -> None:
     for name, config in prediction.EXPERIMENT.variants("cpu").items():
         assert config == run_of(name, "cpu")
@@ -88,6 +94,17 @@ def test_a_sheet_comes_back_as_it_went_but_for_a_little() -> None:
     film = rollout_film(model, MovingBall(size=16), [1, 2], steps=3, frames=5)
     pixels = as_pixels(as_text(film)).astype(int)
     assert np.abs(pixels - sheet(film)).mean() < 4
+
+
+def test_sheets_are_pictures_and_not_drawings(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    film = rollout_film(VPR(tiny_run(1).model), MovingBall(size=16), [1], steps=3, frames=5)
+    written = write_figure(tmp_path / "sheets", draw_sheets({"one": as_text(film)}))
+    assert [path.name for path in written] == ["sheets.png"]
+    with panels(1) as (figure, (axes,)):
+        axes.plot([0, 1])
+    written = write_figure(tmp_path / "curve", figure)
+    assert [path.name for path in written] == ["curve.png", "curve.svg"]
 
 
 def test_the_extractor_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,13 +47,15 @@ class TestRollouts:
             np.testing.assert_array_equal(group[0].frames, wanted)
 
     def test_the_jumps_are_those_of_the_state_after_the_watched_frames(self, model: VPR) -> None:
-        film = rollout_film(model, BALL, [2], steps=4, frames=6, seed=3, samples=True, empty=True)
+        film = rollout_film(
+            model, BALL, [2], steps=4, frames=6, seed=3, samples=True, below="samples"
+        )
         batch = longer(BALL, 6, 4, film.facts["levels"][0]["events"])
         with torch.no_grad():
             trace = model.observe(torch.from_numpy(batch.frames[:, :6]))
             start = model.reconstruct(trace.c0[0, -1:])
         draws = torch.Generator().manual_seed(3)
-        jumps = rollout(model, trace.state, 2, 4, samples=True, generator=draws, empty=True)
+        jumps = rollout(model, trace.state, 2, 4, samples=True, generator=draws, below="samples")
         wanted = torch.cat([start, jumps.frames[0]]).numpy()
         np.testing.assert_array_equal(film.groups[0][1].frames, wanted)
 

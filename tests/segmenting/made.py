@@ -7,12 +7,16 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
 from vpr.segmenting.timeline import Curves, Event, Timeline
 from vpr.video import Frame
 
 Pictures = NDArray[np.uint8]
+
+# A busy machine is no mistake.
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40)
 
 
 def event(

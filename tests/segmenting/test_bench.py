@@ -33,8 +33,8 @@ def test_what_is_reported(
     monkeypatch.setattr(bench, "_peak_of", lambda path, name: float(path.stat().st_size))
     clip = tmp_path / "clip.mp4"
     write_scenes(clip, 110)
-    words = ["bench", "segment", "--repeats", "1", "--minutes", "2"]
-    assert main([*words, str(clip), "--json"]) == 0
+    flags = ["--repeats", "1", "--minutes", "2"]
+    assert main(["bench", "segment", str(clip), *flags, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     (each,) = told["files"]
     assert (each["file"], each["frames"]) == (str(clip), 110)
@@ -43,7 +43,7 @@ def test_what_is_reported(
     assert sum(shares) == pytest.approx(1)
     assert min(shares) > 0
     assert told["growth_mb"] == told["long_mb"] - told["minute_mb"] > 0
-    assert main(words) == 0
+    assert main(["bench", "segment", *flags]) == 0
     assert "share of decoding" in capsys.readouterr().out
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.segmenting.made import event
+from tests.segmenting.made import event, relaxed
 from vpr.segmenting.gaps import spread_out
 from vpr.segmenting.timeline import Event
 
@@ -24,6 +24,7 @@ def nested(found: dict[int, tuple[int, float]]) -> list[Event]:
     ]
 
 
+@relaxed
 @given(levels_by_frame, st.integers(1, 20))
 def test_far_apart_nested_and_nothing_left_out_in_vain(
     found: dict[int, tuple[int, float]], frames: int

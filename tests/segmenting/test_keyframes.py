@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.segmenting.made import relaxed
 from vpr.segmenting import keyframes
 from vpr.segmenting.keyframes import KeyFrames
 from vpr.video import Frame
@@ -23,6 +24,7 @@ def few() -> None:
         yield
 
 
+@relaxed
 @given(st.lists(st.tuples(st.integers(2, 3), st.floats(0, 9)), max_size=40))
 def test_the_highest_then_the_clearest_events_are_kept(worth: list[tuple[int, float]]) -> None:
     kept = KeyFrames()
@@ -34,6 +36,7 @@ def test_the_highest_then_the_clearest_events_are_kept(worth: list[tuple[int, fl
     assert not left_out or max(left_out) <= min(worth[n] for n in frames)
 
 
+@relaxed
 @given(st.integers(1, 2000))
 def test_moments_are_spread_evenly(frames: int) -> None:
     kept = KeyFrames()

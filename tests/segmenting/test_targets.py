@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.segmenting.made import relaxed
 from vpr.segmenting.targets import Target, find
 
 
@@ -67,6 +68,7 @@ def test_addresses(here: Path) -> None:
 parts = st.sampled_from(["a", "b", "A", "x.mp4", "x.mkv", "x"])
 
 
+@relaxed
 @given(st.lists(st.lists(parts, min_size=1, max_size=3).map("/".join), unique=True, max_size=6))
 def test_no_two_share_a_name_and_none_leaves_the_folder(named: list[str]) -> None:
     """Paths that are not there are named all the same: opening says so later."""

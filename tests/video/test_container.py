@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import sys
 from fractions import Fraction
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 
 import av
 import numpy as np
@@ -198,6 +201,30 @@ def test_devices_and_generators_of_pyav() -> None:
     assert len({frame.picture.tobytes() for frame in frames}) == 10
     with pytest.raises(VPRError, match="cannot open"):
         open_footage("anything", format="no-such-format")
+
+
+def test_a_url(tmp_path: Path) -> None:
+    encode(tmp_path / "clip.mp4")
+    handler = partial(Quiet, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        assert len(list(open_footage(f"{address}/clip.mp4", fit=Fit(16, 16)))) == 12
+        with pytest.raises(VPRError, match=r"gone\.mp4 cannot be read as video"):
+            open_footage(f"{address}/gone.mp4")
+        server.shutdown()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+def test_without_pyav(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = encode(tmp_path / "clip.mp4")
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(VPRError, match=r"needs PyAV: pip install 'vpr-torch\[video\]'"):
+        open_footage(path)
 
 
 def test_a_video_on_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,7 @@ def test_the_same_clip_in_every_kind(what: dict[str, object]) -> None:
     assert source.expected in (5, None)
     assert source.trouble is None
     assert frames[0].thumbnail(32).shape == (18, 32, 3)
+    assert frames[0].picture.flags.writeable  # or PyTorch warns
 
 
 def test_grey_and_fitted_in_every_kind(what: dict[str, object]) -> None:

@@ -64,7 +64,9 @@ def _print(rows: list[Row]) -> None:
     """A table for each level: each has a factor of its own to follow."""
     for level, factor in dict.fromkeys((row.level, row.factor) for row in rows):
         title = f"Changes of {factor} that level {level} detected"
-        print_table(title, list(COLUMNS), [_cells(row) for row in rows if row.level == level])
+        columns = COLUMNS if factor else UNJUDGED
+        told = [_cells(row, columns) for row in rows if row.level == level]
+        print_table(title if factor else f"Events of level {level}", list(columns), told)
 
 
 COLUMNS = {
@@ -80,9 +82,19 @@ COLUMNS = {
 }
 
 
-def _cells(row: Row) -> list[object]:
+# Where nobody knows the true changes.
+UNJUDGED = {
+    "sequence": "sequence",
+    "events": "detected",
+    "CE": "expected",
+    "CU": "unexpected",
+    "both": "both",
+}
+
+
+def _cells(row: Row, columns: dict[str, str]) -> list[object]:
     cells = row._asdict() | {"sequence": row.sequence or "all"}
-    return [cells[field] for field in COLUMNS.values()]
+    return [cells[field] for field in columns.values()]
 
 
 COMMAND = Command("See a model find events in fresh sequences.", declare, run)

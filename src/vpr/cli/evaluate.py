@@ -1,4 +1,4 @@
-"""`vpr evaluate RUN`: a model against the ground truth of fresh sequences."""
+"""`vpr evaluate RUN`: a model on fresh sequences, against their ground truth if there is any."""
 
 from __future__ import annotations
 
@@ -46,20 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(result: dict[str, Any]) -> None:
-    # Level 1 updates at every frame: what it does not find never changes, and scores nothing.
-    moving = [k for k, v in result["levels"]["1"].items() if isinstance(v, dict) and v["recall"]]
-    rows = []
-    for level, scores in result["levels"].items():
-        for factor, score in scores.items():
-            if factor in moving:
-                blind = [result["controls"][level][k][factor]["f1"] for k in ("periodic", "random")]
-                rows.append([level, factor, *score.values(), *blind])
-    columns = ["level", "factor", "precision", "recall", "F1", "FPR"]
-    print_table(
-        "Boundaries at the exact frame of a change, beside the F1 of two blind controls",
-        [*columns, "periodic", "random"],
-        rows,
-    )
+    if rows := _rows(result):
+        columns = ["level", "factor", "precision", "recall", "F1", "FPR", "periodic", "random"]
+        title = "Boundaries at the exact frame of a change, beside the F1 of two blind controls"
+        print_table(title, columns, rows)
     print_table(
         f"ELBO {result['elbo']:.1f} nats a frame",
         ["level", "update rate", "CE held", "CU held", "both held", "KL"],
@@ -72,6 +62,18 @@ def _print(result: dict[str, Any]) -> None:
             for level, scores in result["levels"].items()
         ],
     )
+
+
+def _rows(result: dict[str, Any]) -> list[list[object]]:
+    """Of each level and factor; none where nobody knows what changes."""
+    # Level 1 updates at every frame: what it does not find never changes, and scores nothing.
+    moving = [k for k, v in result["levels"]["1"].items() if isinstance(v, dict) and v["recall"]]
+    rows: list[list[object]] = []
+    for level, scores in result["levels"].items():
+        for factor in moving:
+            blind = [result["controls"][level][k][factor]["f1"] for k in ("periodic", "random")]
+            rows.append([level, factor, *scores[factor].values(), *blind])
+    return rows
 
 
 SHARES = ("update_rate", "expected_share", "unexpected_share", "both_share")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from vpr.cli.films import declare_film, finish_film, open_film
-from vpr.cli.main import Command
-from vpr.cli.show import print_table
+from vpr.cli.films import FilmKind, Table, film_command
+from vpr.data import Dataset
+
+if TYPE_CHECKING:
+    from vpr.films import Film
+    from vpr.model import VPR
 
 DESCRIPTION = """\
 Watch an unseen sequence for a while, then let each level jump to its next events while all others
@@ -18,39 +21,28 @@ L2, …) the level's jumps.
 """
 
 
-def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    parser.description = DESCRIPTION
-    declare_film(parser)
+def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, default=12, help="Jumps of each level. [12]")
     parser.add_argument(
-        "--samples", action="store_true", help="Draw each state, instead of taking its mean."
+        "--samples", action="store_true", help="Draw each jump, instead of taking its mean."
     )
     parser.add_argument(
-        "--empty",
-        action="store_true",
-        help="Without their past, the levels below do not hold, but guess anew at each jump.",
+        "--below",
+        choices=("held", "means", "samples"),
+        default="held",
+        help="Levels below hold, or have no past: their means or samples, at each jump. [held]",
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def make(arguments: argparse.Namespace, model: VPR, data: Dataset, levels: Sequence[int]) -> Film:
     from vpr.films import rollout_film
 
-    model, data, levels = open_film(arguments)
-    film = rollout_film(
-        model,
-        data,
-        levels,
-        steps=arguments.steps,
-        frames=arguments.frames,
-        seed=arguments.seed,
-        samples=arguments.samples,
-        empty=arguments.empty,
-    )
-    return finish_film("rollout", film, arguments, _print)
+    names = ("steps", "frames", "seed", "samples", "below")
+    return rollout_film(model, data, levels, **{name: getattr(arguments, name) for name in names})
 
 
-def _print(facts: dict[str, Any]) -> None:
-    print_table(
+def table(facts: dict[str, Any]) -> Table:
+    return Table(
         f"{facts['steps']} jumps after {facts['frames']} frames of {facts['data']}",
         ["level", "factor", "true events", "in frames", "σ of the predictions"],
         [
@@ -65,4 +57,8 @@ def _span(level: dict[str, Any]) -> str:
     return f"{events[0]} to {events[-1]}" if events else ""
 
 
-COMMAND = Command("See each level jump to its next events.", declare, run)
+COMMAND = film_command(
+    FilmKind(
+        "rollout", "See each level jump to its next events.", DESCRIPTION, declare, make, table
+    )
+)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from vpr.cli.films import declare_film, finish_film, open_film
-from vpr.cli.main import Command
-from vpr.cli.show import print_table
+from vpr.cli.films import FilmKind, Table, film_command
+from vpr.data import Dataset
 
+if TYPE_CHECKING:
+    from vpr.films import Film
+    from vpr.model import VPR
+
+HELP = "See what varies at each level while the others hold."
 DESCRIPTION = """\
 Watch an unseen sequence for a while, then draw the state of each level anew while all others hold
 theirs. Writes a sheet (PNG), a GIF and, with PyAV, an MP4. In the first column is the frame seen
@@ -17,9 +21,7 @@ last, on top (GT) frames of other sequences, under it (L1, L2, …) what varies 
 """
 
 
-def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    parser.description = DESCRIPTION
-    declare_film(parser)
+def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n", type=int, default=12, metavar="N", help="Draws of each level. [12]")
     parser.add_argument(
         "--past",
@@ -28,28 +30,20 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def make(arguments: argparse.Namespace, model: VPR, data: Dataset, levels: Sequence[int]) -> Film:
     from vpr.films import sample_film
 
-    model, data, levels = open_film(arguments)
-    film = sample_film(
-        model,
-        data,
-        levels,
-        n=arguments.n,
-        frames=arguments.frames,
-        seed=arguments.seed,
-        empty=not arguments.past,
-    )
-    return finish_film("sample", film, arguments, _print)
+    names = ("n", "frames", "seed")
+    chosen = {name: getattr(arguments, name) for name in names}
+    return sample_film(model, data, levels, **chosen, empty=not arguments.past)
 
 
-def _print(facts: dict[str, Any]) -> None:
-    print_table(
+def table(facts: dict[str, Any]) -> Table:
+    return Table(
         f"{facts['n']} draws after {facts['frames']} frames of {facts['data']}",
         ["level", "σ of the draws"],
         [[level["level"], level["std"]] for level in facts["levels"]],
     )
 
 
-COMMAND = Command("See what varies at each level while the others hold.", declare, run)
+COMMAND = film_command(FilmKind("sample", HELP, DESCRIPTION, declare, make, table))

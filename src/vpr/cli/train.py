@@ -6,16 +6,20 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vpr.cli.flags import add_config_flags, apply_flags
 from vpr.cli.main import Command
-from vpr.cli.show import prepare, print_json, progress_bars, tell
+from vpr.cli.show import prepare, print_json, progress_bar, progress_bars, tell
 from vpr.config import RunConfig
+from vpr.data.base import Recorded
+from vpr.errors import VPRError
 from vpr.presets import PRESETS, preset
 
 if TYPE_CHECKING:
     from vpr.training import Progress
+
+SEQUENCES = 64  # for the held-out ELBO
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -65,8 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
         outcome = train(
             config, out, watch=watch, until=arguments.until, accelerator=arguments.accelerator
         )
+    held_out = _held_out(config, out) if outcome.finished else {}
     if arguments.json:
-        print_json({"run": str(out)} | outcome._asdict())
+        print_json({"run": str(out)} | outcome._asdict() | held_out)
     elif outcome.finished:
         tell(f"Done: {out}. Next: vpr evaluate {out}")
     else:
@@ -74,6 +79,29 @@ def run(arguments: argparse.Namespace) -> int:
     if outcome.finished and outcome.settled is None and config.schedule.name == "staged":
         tell("The reconstruction never settled, so the levels did not form: train more steps.")
     return 130 if outcome.interrupted else 0
+
+
+def _held_out(config: RunConfig, out: Path) -> dict[str, dict[str, Any]]:
+    """The ELBO on what training never read, if data is recorded: without labels the only score."""
+    if not isinstance(config.data, Recorded):
+        return {}
+    from vpr.checkpoint import load_model
+    from vpr.evaluation import evaluate
+
+    try:
+        with progress_bar(SEQUENCES) as advance:
+            result = evaluate(
+                load_model(out),
+                config.data,
+                sequences=SEQUENCES,
+                length=config.training.length,
+                watch=lambda done: advance(done, "held-out sequences"),
+            )
+    except VPRError as error:  # the run is good all the same
+        tell(f"No held-out ELBO: {error}")
+        return {}
+    tell(f"Held-out ELBO {result['elbo']:.1f} nats a frame.")
+    return {"held_out": {key: result[key] for key in ("elbo", "reconstruction", "kl")}}
 
 
 COMMAND = Command("Train a model from a preset, or go on with a run.", declare, run)

@@ -67,7 +67,7 @@ def change_points(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a factor (B, T, ...) differs from what it was in the frame before."""
     changed = np.zeros(values.shape[:2], dtype=bool)
     differs = values[:, 1:] != values[:, :-1]
-    changed[:, 1:] = differs.reshape(*differs.shape[:2], -1).any(-1)
+    changed[:, 1:] = differs.any(tuple(range(2, values.ndim)))
     return changed
 
 

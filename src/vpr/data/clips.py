@@ -50,7 +50,7 @@ class Decoder:
         """All pieces, in their order; broken ones are told of and left out."""
         reasons: list[str] = []
         paths = dict(self._paths(pieces, reasons))
-        missing = {piece: path for piece, path in paths.items() if not path.exists()}
+        missing = {piece: path for piece, path in paths.items() if not _found(path)}
         done = 0
         for number, (piece, path) in enumerate(missing.items()):
             bar = _Bar(watch, done, number, len(missing) - number - 1)
@@ -59,6 +59,8 @@ class Decoder:
             except UnreadableError as error:
                 reasons.append(str(error))
             done = bar.done
+        if watch is not None and done:
+            watch(done, done)  # no more guessing
         return _told([clip for path in paths.values() for clip in _found(path)], reasons)
 
     def _paths(self, pieces: list[str], reasons: list[str]) -> Iterator[tuple[str, Path]]:

@@ -24,7 +24,7 @@ PAPER = 245
 def write_sheet(path: Path, batch: Batch) -> None:
     """A row for each sequence; under each frame a mark for each factor that just changed."""
     frames = as_images(batch.frames)
-    marks = np.stack(list(batch.changes.values()))  # (factors, B, T)
+    marks = np.array([*batch.changes.values()]).reshape(-1, *frames.shape[:2])  # (factors, B, T)
     marks = marks[marks.any((1, 2))]  # a factor that never changes needs no space
     rows = [_row(frames[b], marks[:, b]) for b in range(len(frames))]
     save(path, [np.concatenate(rows)])

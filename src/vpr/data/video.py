@@ -81,7 +81,7 @@ class Video:
 
     def _pieces(self) -> list[str]:
         if not self.path:
-            raise VPRError('say what to learn from: --data.path "footage/*.mp4"')
+            raise VPRError('say which footage: --data.path "footage/*.mp4", or --path for vpr data')
         whole = os.path.lexists(self.path)
         return footage([self.path] if whole else self.path.split(os.pathsep))
 

@@ -22,7 +22,10 @@ def numbers(demo: Demo) -> str:
 
 
 def legend(factors: str) -> str:
-    """Shapes, then colours: the two say different things. `factors` is markup already."""
+    """Shapes, then colours: the two say different things. `factors` is markup already.
+
+    Without factors there is one shape: an event is neither true nor false.
+    """
     shapes = (
         (change(8, 8), f"the {factors} truly changes"),
         (disc(8, 8, "expected"), "event found"),
@@ -34,18 +37,24 @@ def legend(factors: str) -> str:
         (disc(8, 8, "unexpected"), "unexpected: more than usual (CU)"),
         (disc(8, 8, "both"), "both"),
     )
-    return _entries("shape", shapes) + _entries("colour", colours)
+    return (_entries("shape", shapes) if factors else "") + _entries("colour", colours)
 
 
 def _card(demo: Demo, row: Row, scores: Scores) -> str:
     """The pooled scores of one level, and how many events of each kind it had."""
-    measures = (("F1", scores.f1), ("precision", scores.precision), ("recall", scores.recall))
-    outcomes = (
+    measures: tuple[tuple[str, float], ...] = (
+        ("F1", scores.f1),
+        ("precision", scores.precision),
+        ("recall", scores.recall),
+    )
+    outcomes: tuple[tuple[str, int], ...] = (
         (f"{escape(row.factor)} changes", row.changes),
         ("found", row.found),
         ("missed", row.missed),
         ("false", row.false),
     )
+    if not row.factor:
+        measures, outcomes = (), (("events", row.detected),)
     kinds: tuple[tuple[Kind, str, int], ...] = (
         ("expected", "expected (CE)", row.expected),
         ("unexpected", "unexpected (CU)", row.unexpected),

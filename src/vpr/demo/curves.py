@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class LogScale(NamedTuple):
         return cls.of(values)
 
     @classmethod
-    def of(cls, values: NDArray[np.float64]) -> LogScale:
+    def of(cls, values: NDArray[np.floating[Any]]) -> LogScale:
         """As far as they are finite and above 0."""
         values = values[np.isfinite(values) & (values > 0)]
         if not values.size:

@@ -42,15 +42,23 @@ def truth_lane(factor: str, changed: NDArray[np.bool_]) -> str:
 
 def level_lane(clip: Clip, level: Detections) -> str:
     missed = "".join(ring(centre(t), LANE / 2) for t in level.outcome.missed)
-    shape = dict.fromkeys(level.outcome.found, disc) | dict.fromkeys(level.outcome.false, cross)
-    events = "".join(shape[b.frame](centre(b.frame), LANE / 2, b.kind) for b in level.boundaries)
+    shape = dict.fromkeys(level.outcome.false, cross)
+    events = "".join(
+        shape.get(b.frame, disc)(centre(b.frame), LANE / 2, b.kind) for b in level.boundaries
+    )
+    changes = frames_of(clip.changes[level.factor]) if level.factor else ()
+    content = guides(changes, LANE) + missed + events
+    return drawing(content, CELL * len(clip.frames), LANE, _said(level))
+
+
+def _said(level: Detections) -> str:
+    """The lane in words."""
+    if not level.factor:
+        return f"level {level.level}: events at {listed([b.frame for b in level.boundaries])}"
     found, lost, false = (listed(frames) for frames in level.outcome)
-    return drawing(
-        guides(frames_of(clip.changes[level.factor]), LANE) + missed + events,
-        CELL * len(clip.frames),
-        LANE,
+    return (
         f"level {level.level}: {level.factor} changes found at {found}; missed at {lost}; "
-        f"false events at {false}",
+        f"false events at {false}"
     )
 
 

@@ -16,6 +16,7 @@ from vpr.demo.tips import tips
 from vpr.demo.words import level_name, value
 
 AXIS = 44  # width of the ticks' numbers
+RULE = " Only the exact frame counts: a mark one frame late is one missed and one false."
 SCRIPTS = ("demo/tip.js", "demo/hover.js")
 VIEWS = ("seen", "reconstructed")  # what a film's tip shows of a frame
 
@@ -28,7 +29,8 @@ def page(demo: Demo) -> str:
     body = fill(
         "demo/template.html",
         dataset=dataset,
-        factors=factors,
+        truth=_truth(factors),
+        rule=RULE if factors else "",
         duties=_duties(levels),
         clips=str(len(demo.clips)),
         length=str(len(demo.clips[0].frames)),
@@ -49,9 +51,17 @@ def page(demo: Demo) -> str:
     )
 
 
+def _truth(factors: str) -> str:
+    """What the marks stand beside, if anybody knows; `factors` is markup already."""
+    if not factors:
+        return "the blue marks"
+    triangles = f"triangles mark the frames where the {factors} truly changes"
+    return f"{triangles}, and the blue marks beneath them"
+
+
 def _duties(levels: tuple[Detections, ...]) -> str:
     """Who should follow what; with one level there is no question."""
-    if len(levels) == 1:
+    if len(levels) == 1 or not levels[0].factor:
         return ""
     first, *others = ((level.level, escape(level.factor)) for level in levels)
     told = ["Level {} should follow the {}".format(*first)]
@@ -69,17 +79,22 @@ def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> st
         ("reconstruction", painted),
     ]
     rows += [
-        (_curve_label(demo, lv, scale), curves(lv, scale, frames_of(clip.changes[lv.factor])))
+        (_curve_label(demo, lv, scale), curves(lv, scale, _changes(clip, lv)))
         for lv, scale in zip(clip.levels, scales, strict=True)
     ]
     return film(number, rows, tips(demo, clip), _summary(clip), _still(demo, clip))
 
 
+def _changes(clip: Clip, level: Detections) -> tuple[int, ...]:
+    return frames_of(clip.changes[level.factor]) if level.factor else ()
+
+
 def _lanes(demo: Demo, clip: Clip) -> list[tuple[str, str]]:
-    """Under the changes of each factor the levels that should follow it."""
+    """Under the changes of each factor, if any are known, the levels that should follow it."""
     rows: list[tuple[str, str]] = []
     for factor in dict.fromkeys(level.factor for level in clip.levels):
-        rows += [(f"{escape(factor)} changes", truth_lane(factor, clip.changes[factor]))]
+        if factor:
+            rows += [(f"{escape(factor)} changes", truth_lane(factor, clip.changes[factor]))]
         rows += [
             (f"level {level_name(demo, lv.level, factor)} events", level_lane(clip, lv))
             for lv in clip.levels
@@ -96,6 +111,9 @@ def _curve_label(demo: Demo, level: Detections, scale: LogScale) -> str:
 def _summary(clip: Clip) -> str:
     parts = []
     for level in clip.levels:
+        if not level.factor:
+            parts.append(f"level {level.level}: {len(level.boundaries)} events")
+            continue
         found, missed, false = (len(frames) for frames in level.outcome)
         parts.append(
             f"level {level.level} found {found} of {found + missed} {escape(level.factor)} "

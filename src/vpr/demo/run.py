@@ -50,12 +50,12 @@ class Detections(NamedTuple):
     """What one level made of one sequence. NaN where the signal did not arrive."""
 
     level: int  # 2 or higher
-    factor: str  # whose changes are the events that this level should find
+    factor: str  # whose changes are the events that this level should find; "": nobody knows
     boundaries: tuple[Boundary, ...]  # after the first frame, which opens every level
     kl_static: Curve  # D_st
     kl_change: Curve  # D_ch
     threshold: Curve  # γ · mean(D_st)
-    outcome: Outcome
+    outcome: Outcome  # nothing, where nobody knows
     scores: Scores
 
 
@@ -75,6 +75,11 @@ class Demo(NamedTuple):
     clips: tuple[Clip, ...]
     pooled: tuple[Scores, ...]  # level 2 first, over all clips
 
+    @property
+    def labelled(self) -> bool:
+        """Does anybody know the true changes?"""
+        return bool(self.clips[0].changes)
+
 
 @torch.no_grad()
 def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50, seed: int) -> Demo:
@@ -90,7 +95,7 @@ def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50,
         seed=seed,
         clips=tuple(_clip(batch, trace, painted, i) for i in range(sequences)),
         pooled=tuple(
-            score(level.evidence.boundary.cpu().numpy(), batch.changes[factor_of(n, batch)])
+            _score(level.evidence.boundary.cpu().numpy(), batch, n)
             for n, level in enumerate(trace.levels[1:], start=2)
         ),
     )
@@ -122,18 +127,28 @@ def boundaries_of(trace: Trace, i: int) -> list[Boundary]:
 def _detections(
     n: int, level: LevelTrace, detected: list[Boundary], batch: Batch, i: int
 ) -> Detections:
-    factor = factor_of(n, batch)
-    true = batch.changes[factor][i]
-    marks = np.zeros_like(true)
-    marks[[b.frame for b in detected]] = True
+    factor = factor_of(n, batch) if batch.changes else ""
     seen = level.evidence
     st, ch, threshold = (
         v[i].double().cpu().numpy() for v in (seen.kl_static, seen.kl_change, seen.threshold)
     )
-    outcome = Outcome(frames_of(marks & true), frames_of(true & ~marks), frames_of(marks & ~true))
-    return Detections(
-        n, factor, tuple(detected), st, ch, threshold, outcome, score(marks[None], true[None])
-    )
+    marks = np.zeros(st.shape, dtype=bool)
+    marks[[b.frame for b in detected]] = True
+    outcome = _outcome(marks, batch.changes[factor][i]) if factor else Outcome((), (), ())
+    one = batch._replace(changes={name: true[i : i + 1] for name, true in batch.changes.items()})
+    scores = _score(marks[None], one, n)
+    return Detections(n, factor, tuple(detected), st, ch, threshold, outcome, scores)
+
+
+def _outcome(marks: NDArray[np.bool_], true: NDArray[np.bool_]) -> Outcome:
+    return Outcome(frames_of(marks & true), frames_of(true & ~marks), frames_of(marks & ~true))
+
+
+def _score(marks: NDArray[np.bool_], batch: Batch, level: int) -> Scores:
+    """Marks (B, T) against the factor of their level; zeros where nobody knows."""
+    if not batch.changes:
+        return Scores(0.0, 0.0, 0.0, 0.0)
+    return score(marks, batch.changes[factor_of(level, batch)])
 
 
 def frames_of(marks: NDArray[np.bool_]) -> tuple[int, ...]:

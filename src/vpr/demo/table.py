@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from vpr.boundaries import Boundary
 from vpr.demo.run import Clip, Demo, Detections
 from vpr.evaluation import Scores
 
@@ -19,7 +17,7 @@ class Row(NamedTuple):
 
     sequence: int | None  # from 1; None is all
     level: int
-    factor: str  # that the level should follow
+    factor: str  # that the level should follow; "" where nobody knows
     changes: int  # of it
     detected: int
     found: int
@@ -57,8 +55,7 @@ def as_json(demo: Demo) -> dict[str, Any]:
         "seed": demo.seed,
         "length": len(demo.clips[0].frames),
         "levels": [
-            row._asdict() | scores._asdict()
-            for row, scores in zip(pooled_rows(demo), demo.pooled, strict=True)
+            _facts(row, scores) for row, scores in zip(pooled_rows(demo), demo.pooled, strict=True)
         ],
         "sequences": [_clip(number, clip) for number, clip in enumerate(demo.clips, start=1)],
     }
@@ -72,7 +69,7 @@ def _row(sequence: int | None, levels: list[Detections], scores: Scores) -> Row:
         level=levels[0].level,
         factor=levels[0].factor,
         changes=found + missed,
-        detected=found + false,
+        detected=sum(len(lv.boundaries) for lv in levels),
         found=found,
         missed=missed,
         false=false,
@@ -84,29 +81,38 @@ def _row(sequence: int | None, levels: list[Detections], scores: Scores) -> Row:
     )
 
 
+def _facts(row: Row, scores: Scores) -> dict[str, Any]:
+    """All of it, or what can be said where nobody knows the true changes."""
+    if row.factor:
+        return row._asdict() | scores._asdict()
+    return {name: value for name, value in row._asdict().items() if name not in JUDGED}
+
+
+JUDGED = ("factor", "changes", "found", "missed", "false", "f1")
+
+
 def _clip(number: int, clip: Clip) -> dict[str, Any]:
     return {
         "sequence": number,
         "changes": {
-            lv.factor: np.flatnonzero(clip.changes[lv.factor]).tolist() for lv in clip.levels
+            lv.factor: np.flatnonzero(clip.changes[lv.factor]).tolist()
+            for lv in clip.levels
+            if lv.factor
         },
         "levels": [
-            _row(number, [level], level.scores)._asdict()
-            | level.scores._asdict()
-            | {
-                "boundaries": _events(level.boundaries, level.outcome.found),
-                "missed_frames": list(level.outcome.missed),
-            }
+            _facts(_row(number, [level], level.scores), level.scores) | _events(level)
             for level in clip.levels
         ],
     }
 
 
-def _events(boundaries: Iterable[Boundary], found: tuple[int, ...]) -> list[dict[str, Any]]:
-    return [
-        {name: _finite(value) for name, value in b._asdict().items()} | {"true": b.frame in found}
-        for b in boundaries
-    ]
+def _events(level: Detections) -> dict[str, Any]:
+    """Each as it was detected, and whether it is true, as far as anybody knows."""
+    told = [{name: _finite(value) for name, value in b._asdict().items()} for b in level.boundaries]
+    if not level.factor:
+        return {"boundaries": told}
+    judged = [event | {"true": event["frame"] in level.outcome.found} for event in told]
+    return {"boundaries": judged, "missed_frames": list(level.outcome.missed)}
 
 
 def _finite(value: Any) -> Any:

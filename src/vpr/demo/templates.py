@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from string import Template
 from typing import Any
@@ -46,4 +46,10 @@ def shell(
 
 def carried(value: Any) -> str:
     """JSON within a script element: no "<" of it may end the element, or open another."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return "".join(carried_parts(value))
+
+
+def carried_parts(value: Any) -> Iterator[str]:
+    """The same in small pieces."""
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+    return (part.replace("<", "\\u003c") for part in encoder.iterencode(value))

@@ -40,7 +40,8 @@ def _level(demo: Demo, level: Detections, t: int) -> list[tuple[str, str]]:
     """Evidence and decision; the level's name only where there are several."""
     name = level_name(demo, level.level, level.factor)
     heading = [(f"<i>level {name}</i>", "")] if len(demo.pooled) > 1 else []
-    return [*heading, *evidence(level, t), ("outcome", _outcome(level.outcome, t))]
+    outcome = [("outcome", _outcome(level.outcome, t))] if demo.labelled else []
+    return [*heading, *evidence(level, t), *outcome]
 
 
 def evidence(level: Decided, t: int) -> list[tuple[str, str]]:

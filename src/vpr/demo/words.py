@@ -27,7 +27,7 @@ WORDS = {
 
 def level_name(demo: Demo, level: int, factor: str) -> str:
     """After the word "level": its number, and what it should follow where there are several."""
-    return f"{level} · {escape(factor)}" if len(demo.pooled) > 1 else str(level)
+    return f"{level} · {escape(factor)}" if factor and len(demo.pooled) > 1 else str(level)
 
 
 def value(dataset: str, factor: str, values: NDArray[Any], t: int) -> str:

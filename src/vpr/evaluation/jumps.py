@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.evaluation.readers import Reader, Reading
-from vpr.generate import rollout
+from vpr.generate import Below, rollout
 from vpr.model import VPR
 
 CHUNK = 8  # sequences at once: bounds the memory
@@ -28,7 +28,7 @@ def read_jumps(
     jumps: int,
     *,
     samples: bool = False,
-    empty: bool = False,
+    below: Below = "held",
     seed: int = 0,
 ) -> Reading:
     """Watch a video (B, T, *frame), jump, and read each factor (B, K). Options as of `rollout`."""
@@ -37,7 +37,7 @@ def read_jumps(
     for part in torch.split(video.to(model.usual), CHUNK):
         state = model.observe(part).state
         made = rollout(
-            model, state, level, jumps, samples=samples, generator=generator, empty=empty
+            model, state, level, jumps, samples=samples, generator=generator, below=below
         )
         parts.append(reader(made.frames))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -4,6 +4,10 @@ Of the events that lie whole within a sequence the long ones are too few: they s
 we take every event whose beginning was seen, and where a sequence ends before its event does, we
 only know that it lasts longer. Kaplan and Meier's estimate uses both: of all events that were
 watched at age l, the share h(l) that ended then; S(l) = Π (1 − h(k)) up to l lasts longer.
+
+Where the longest events were all cut off, S does not come down to 0 and Σ S(l) is too small, by the
+more the shorter the sequences are. So that means of long and short sequences can be compared, those
+events go on in the mean: they end at the rate of all, ended events over frames watched.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ class Lengths(NamedTuple):
     """Distribution of the lengths of events, in frames."""
 
     longer: list[float]  # S(0) = 1, S(1), …: the share that lasts longer than l frames
-    mean: float  # Σ S(l); too small if `longer` does not come down to 0
+    mean: float  # Σ S(l), completed beyond the longest; a lower bound if no event ended
     events: int  # seen from beginning to end
     cut: int  # seen to begin, cut off by the end of the sequence
 
@@ -35,7 +39,8 @@ def lengths(boundary: Marks) -> Lengths:
     watched = watched[: int(np.flatnonzero(watched).max(initial=0)) + 1]
     stays = 1 - ended[: len(watched)] / np.maximum(watched, 1)
     longer = np.cumprod(stays)
-    return Lengths(longer.tolist(), float(longer[:-1].sum()), len(whole), len(cut))
+    beyond = longer[-1] * int(gone @ np.arange(longest)) / len(whole) if len(whole) else 0.0
+    return Lengths(longer.tolist(), float(longer[:-1].sum() + beyond), len(whole), len(cut))
 
 
 def distance(a: Lengths, b: Lengths) -> float:

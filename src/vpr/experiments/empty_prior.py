@@ -17,21 +17,25 @@ from vpr.experiments.settings import setting
 from vpr.experiments.sheets import as_text, draw_sheets
 from vpr.experiments.worlds import HELD, NAMES, worlds
 from vpr.films import rollout_film
+from vpr.generate import Below
 from vpr.model import VPR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 JUMPS, SHOWN, SEQUENCES = 24, 12, 64
-WAYS = {"samples": True, "means": False}
+WAYS: tuple[Below, ...] = ("samples", "means")
 
 
 def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
-    """Below the level samples, or means: a sheet for each way, and what the factors do."""
-    return {name: _way(model, config, folder, samples) for name, samples in WAYS.items()}
+    """Below the level samples, or means: a sheet for each way, and what the factors do.
+
+    The level itself jumps by means both times, as in the paper.
+    """
+    return {way: _way(model, config, folder, way) for way in WAYS}
 
 
-def _way(model: VPR, config: RunConfig, folder: Path, samples: bool) -> dict[str, Any]:
+def _way(model: VPR, config: RunConfig, folder: Path, below: Below) -> dict[str, Any]:
     levels = range(2, model.config.levels + 1)
     film = rollout_film(
         model,
@@ -40,15 +44,14 @@ def _way(model: VPR, config: RunConfig, folder: Path, samples: bool) -> dict[str
         steps=SHOWN,
         frames=FRAMES,
         seed=SEED,
-        samples=samples,
-        empty=True,
+        below=below,
     )
-    found = {str(level): _level(model, config, folder, level, samples) for level in levels}
+    found = {str(level): _level(model, config, folder, level, below) for level in levels}
     return {"sheet": as_text(film), "facts": film.facts, "levels": found}
 
 
 def _level(
-    model: VPR, config: RunConfig, folder: Path, level: int, samples: bool
+    model: VPR, config: RunConfig, folder: Path, level: int, below: Below
 ) -> dict[str, dict[str, float]]:
     """Of each factor: is it the next in order, and how many values does it take, as an entropy?
 
@@ -56,7 +59,7 @@ def _level(
     """
     batch, counts = watched(config, amount(config, SEQUENCES)), world_of(config).counts
     video, reader = torch.from_numpy(batch.frames), reader_for(config, folder.parent)
-    painted = read_jumps(model, reader, video, level, JUMPS, samples=samples, empty=True)
+    painted = read_jumps(model, reader, video, level, JUMPS, below=below)
     return {
         factor: {
             "right": float(in_order(painted[factor], values[:, -1], counts[factor]).mean()),

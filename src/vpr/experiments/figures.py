@@ -62,11 +62,14 @@ def panels(
 
 
 def write_figure(stem: Path, figure: Figure) -> list[Path]:
-    """As PNG and as SVG."""
+    """As PNG and as SVG; pictures of frames, which in an SVG weigh a megabyte, as PNG only."""
     import matplotlib
 
     paths = []
-    for kind, notes in (("png", {"Software": None}), ("svg", {"Date": None})):
+    kinds: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None}}
+    if any(axes.images for axes in figure.axes):
+        del kinds["svg"]
+    for kind, notes in kinds.items():
         buffer = BytesIO()
         with matplotlib.rc_context(STYLE):
             figure.savefig(buffer, format=kind, metadata=notes)

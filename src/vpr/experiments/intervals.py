@@ -13,7 +13,7 @@ from vpr.evaluation.swaps import swaps
 from vpr.experiments.ball import ball
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.finished import amount, asking
-from vpr.experiments.readers import FRAMES, SEED, reader_for, reader_scores, watched
+from vpr.experiments.readers import SEED, reader_for, reader_scores, watched
 from vpr.experiments.settings import setting
 from vpr.experiments.sheets import as_text, draw_sheets
 from vpr.films import rollout_film
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INTERVALS = (2, 4, 6, 8)
+WATCHED = 25  # frames: at the last every clock ticks, so that no state is asked for what is over
 JUMPS, SEQUENCES = 12, 256
 FACTOR, LEVELS = "colour", (1, 2)
 
@@ -38,8 +39,9 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 
 def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
     """The sheet of one sequence; and whose colour is painted when a level's states are swapped."""
-    film = rollout_film(model, config.data, LEVELS, steps=JUMPS, frames=FRAMES, seed=SEED)
-    batch, reader = watched(config, amount(config, SEQUENCES)), reader_for(config, folder.parent)
+    film = rollout_film(model, config.data, LEVELS, steps=JUMPS, frames=WATCHED, seed=SEED)
+    batch = watched(config, amount(config, SEQUENCES), WATCHED)
+    reader = reader_for(config, folder.parent)
     video, true = torch.from_numpy(batch.frames), {FACTOR: batch.factors[FACTOR][:, -1]}
     return {
         "sheet": as_text(film),

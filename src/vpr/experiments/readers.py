@@ -49,9 +49,9 @@ def world_of(config: RunConfig) -> MovingBall | ThreeDShapesDynamic:
     return config.data
 
 
-def watched(config: RunConfig, sequences: int) -> Batch:
-    """Fresh sequences of `FRAMES` frames."""
-    return unseen(config.data).batch(sequences, FRAMES, evaluation_rng(SEED))
+def watched(config: RunConfig, sequences: int, frames: int = FRAMES) -> Batch:
+    """Fresh sequences of so many frames."""
+    return unseen(config.data).batch(sequences, frames, evaluation_rng(SEED))
 
 
 def reader_scores(reader: Reader, model: VPR, batch: Batch) -> dict[str, dict[str, float]]:

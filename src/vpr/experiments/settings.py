@@ -14,8 +14,8 @@ from vpr.schedule import Staged
 STAGED = "smaller image network, staged schedule with random updates at first, root mean in CU"
 BALL = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate, about 2,000 steps"
 SHAPES = (
-    f"{STAGED}, sequences of 25 frames (50), loss weights (β 1, 4 and 16, reconstruction 1/4), "
-    "about 2,900 steps"
+    f"{STAGED}, sequences of 25 frames (50), loss weights (β 1, 4 and 8, reconstruction 1/4), "
+    "about 3,100 steps"
 )
 SETTINGS = {
     "cpu/moving-ball": BALL,
@@ -23,7 +23,7 @@ SETTINGS = {
     "cpu/bouncing-balls": f"|s| 20 (60) and |x| 200 (1024), two balls of ours, {BALL}",
     "cpu/3dsd": SHAPES,
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
-    "cpu/video": f"not in the paper; {SHAPES}",
+    "cpu/video": f"footage of one's own, {SHAPES}",
     "tiny": "a run of seconds, which measures nothing",
     "paper": "the paper's numbers",
 }

@@ -11,7 +11,7 @@ from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
 from vpr.evaluation import check_request
 from vpr.films.film import Film, Strip, watch
-from vpr.generate import rollout
+from vpr.generate import Below, rollout
 from vpr.model import VPR
 
 PATIENCE = 16  # how many times `frames + steps` a sequence may last until all events are there
@@ -26,7 +26,7 @@ def rollout_film(
     frames: int = 30,
     seed: int = 1,
     samples: bool = False,
-    empty: bool = False,
+    below: Below = "held",
 ) -> Film:
     """Watch `frames` frames of an unseen sequence, then jump `steps` times at each level."""
     check_request(model, data, 1, frames)
@@ -44,7 +44,7 @@ def rollout_film(
             steps,
             samples=samples,
             generator=torch.Generator().manual_seed(seed),
-            empty=empty,
+            below=below,
         )
         events = true_events(batch, level, frames, steps)
         truth = Strip("GT", batch.frames[0, [frames - 1, *events]])
@@ -53,7 +53,7 @@ def rollout_film(
         spread = float(jumps.beliefs.std.mean())
         told.append({"level": level, "factor": factor, "events": events, "std": spread})
     facts = {"data": data.name, "seed": seed, "frames": frames, "steps": steps}
-    return Film(tuple(groups), facts | {"samples": samples, "empty": empty, "levels": told})
+    return Film(tuple(groups), facts | {"samples": samples, "below": below, "levels": told})
 
 
 def true_events(batch: Batch, level: int, first: int, count: int) -> list[int]:

@@ -15,8 +15,8 @@ def percent(share: float) -> str:
 
 
 def duration(lengths: Lengths) -> str:
-    """The mean; a lower bound if the longest events were all cut off."""
+    """The mean; an estimate if the longest events were all cut off."""
     if not lengths.events:
         return "–"
-    bound = "≥ " if lengths.longer[-1] else ""
-    return f"{bound}{lengths.mean:.1f} frames"
+    about = "≈ " if lengths.longer[-1] else ""
+    return f"{about}{lengths.mean:.1f} frames"

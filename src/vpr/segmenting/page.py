@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 from pathlib import PurePath
 from urllib.parse import quote
 
-from vpr.demo.templates import carried, fill, shell
+from vpr.demo.templates import carried_parts, fill, shell
 from vpr.segmenting.page_data import page_data
 from vpr.segmenting.timeline import Timeline
 
@@ -29,8 +30,19 @@ SCRIPTS = (
 CLOCK = '<li><svg class="mark" aria-hidden="true"><use href="#clock"/></svg>by the clock</li>'
 
 
+DATA = "<!-- data -->"  # where it comes to stand
+
+
 def page(timeline: Timeline, video: str | None = None) -> str:
-    """`video` is the path of the footage, seen from the page: a browser that can play it offers to.
+    """All of it; see `page_parts`."""
+    return "".join(page_parts(timeline, video))
+
+
+def page_parts(timeline: Timeline, video: str | None = None) -> Iterator[str]:
+    """Bit by bit: of an hour the data are large, and as a text, copied into template after
+    template, they would take several times their room.
+
+    `video` is the path of the footage, seen from the page: a browser that can play it offers to.
 
     Level 1, which updates at every frame, has no row.
     """
@@ -44,16 +56,19 @@ def page(timeline: Timeline, video: str | None = None) -> str:
         options="".join(f'<option value="{n}">level {n}</option>' for n in reversed(levels)),
         clock=CLOCK if any(event.kind == "clock" for event in timeline.boundaries) else "",
         video=_video(video),
-        data=carried(page_data(timeline)),
+        data=DATA,
     )
-    return shell(
+    before, _, after = shell(
         "timeline",
         f"vpr: events in {escape(name)}",
         body,
         styles=("demo/style.css", "segmenting/web/page.css"),
         scripts=("demo/tip.js", *(f"segmenting/web/{script}.js" for script in SCRIPTS)),
         views=("key frame",),
-    )
+    ).partition(DATA)
+    yield before
+    yield from carried_parts(page_data(timeline))
+    yield after
 
 
 def _lead(timeline: Timeline) -> str:

@@ -24,7 +24,7 @@ def stride_of(timeline: Timeline) -> int:
 
 def packed_curves(curves: Curves, stride: int) -> dict[str, Any]:
     """`values` are (3, 1 or 2, bins) of D_st, D_ch and the threshold; least before greatest."""
-    values = np.stack([np.asarray(curve, np.float64) for curve in curves])  # (3, T)
+    values = np.stack([np.asarray(curve, np.float32) for curve in curves])  # (3, T)
     scale = LogScale.of(values)
     known = np.where(np.isfinite(values), values, np.nan)
     logs = np.log10(np.maximum(known, 10.0 ** (scale.high - DECADES)))

@@ -60,7 +60,7 @@ class Record:
             model,
             self.levels,
             len(self.times),
-            np.array(self.times),
+            np.frombuffer(self.times, np.float64),
             spread_out(chosen, gap),
             {level: Curves(*map(_series, self._curves[level])) for level in levels},
             self.keyframes.pictures(),
@@ -73,4 +73,4 @@ class Record:
 
 
 def _series(values: array[float]) -> Series:
-    return np.array(values, np.float32)
+    return np.frombuffer(values, np.float32)  # the same memory

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.files import read_json, write_text
+from vpr.files import read_json, write_parts
 from vpr.segmenting.timeline import Curves, Event, Timeline
 
 FORMAT = 1
@@ -27,7 +28,7 @@ FLOATS = ("kl_static", "kl_change", "threshold")
 
 
 def write_timeline(path: Path, timeline: Timeline) -> None:
-    write_text(path, json.dumps(as_dict(timeline), ensure_ascii=False, allow_nan=False) + "\n")
+    write_parts(path, as_json(timeline))
 
 
 def read_timeline(path: Path) -> Timeline:
@@ -42,9 +43,9 @@ def read_timeline(path: Path) -> Timeline:
         raise VPRError(f"{path} is no whole timeline ({error}): make it again") from error
 
 
-def as_dict(timeline: Timeline) -> dict[str, Any]:
-    """Of JSON's types."""
-    return {
+def as_json(timeline: Timeline) -> Iterator[str]:
+    """Bit by bit: as a whole, the text of an hour would take several times its own room."""
+    head = {
         "kind": KIND,
         "format": FORMAT,
         "source": timeline.source,
@@ -53,16 +54,29 @@ def as_dict(timeline: Timeline) -> dict[str, Any]:
         "frames": timeline.frames,
         "trouble": timeline.trouble,
         "span": [str(time) for time in timeline.span] if timeline.span else None,
-        "events": [_event(event) for event in timeline.boundaries],
-        "times": _packed(timeline.times, "<f8"),
-        "curves": {
-            str(level): {name: _packed(getattr(curves, name), "<f4") for name in FLOATS}
-            for level, curves in timeline.curves.items()
-        },
-        "pictures": {
-            str(frame): b64encode(jpeg).decode() for frame, jpeg in timeline.pictures.items()
-        },
     }
+    curves = (
+        (str(level), {name: _packed(getattr(each, name), "<f4") for name in FLOATS})
+        for level, each in timeline.curves.items()
+    )
+    pictures = ((str(frame), b64encode(jpeg).decode()) for frame, jpeg in timeline.pictures.items())
+    yield _json(head)[:-1]
+    yield ', "events": ['
+    yield from _joined(_json(_event(event)) for event in timeline.boundaries)
+    yield f'], "times": {_json(_packed(timeline.times, "<f8"))}, "curves": {{'
+    yield from _joined(f"{_json(key)}: {_json(value)}" for key, value in curves)
+    yield '}, "pictures": {'
+    yield from _joined(f"{_json(key)}: {_json(value)}" for key, value in pictures)
+    yield "}}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _joined(parts: Iterable[str]) -> Iterator[str]:
+    for number, part in enumerate(parts):
+        yield f",\n{part}" if number else part
 
 
 def from_dict(data: dict[str, Any]) -> Timeline:

@@ -39,14 +39,8 @@ class SideBySide:
 
     rule: Subjective  # with γ = 1
     gammas: Tensor  # (B,)
-
-    @property
-    def window(self) -> int:
-        return self.rule.window
-
-    @property
-    def power(self) -> float:
-        return self.rule.power
+    window: int
+    power: float
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
@@ -70,7 +64,8 @@ def sweep(
     check_watches(model)
     rule = surprised(model)
     gammas = tuple(gammas if gammas is not None else gammas_around(rule.gamma))
-    rows = SideBySide(replace(rule, gamma=1.0), model.usual.new_tensor(gammas))
+    each = model.usual.new_tensor(gammas)
+    rows = SideBySide(replace(rule, gamma=1.0), each, rule.window, rule.power)
     model, pixels = with_rule(model, rows), Pixels(model)
     state = model.initial(len(gammas))
     counted = torch.zeros(model.config.levels, len(gammas), dtype=torch.long)

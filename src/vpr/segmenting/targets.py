@@ -31,7 +31,7 @@ def find(named: Sequence[str], taken: Callable[[str, str], bool]) -> Found:
     """All that the user named. `taken(name, source)`: has other footage files of this name?
 
     A folder keeps its structure; a file is called by its name alone, as long as that is clear, and
-    by more and more of its path if it is not.
+    by more and more of its path, in the end with its .mp4, if it is not.
     """
     choices: dict[str, list[str]] = {}
     failed: dict[str, str] = {}
@@ -59,11 +59,9 @@ def _names(source: str, named: str) -> list[str]:
         return [name, f"{name}-{sha256(source.encode()).hexdigest()[:8]}"]
     parts = [_plain(part) for part in Path(os.path.abspath(source)).parts]
     inside = len(PurePath(os.path.relpath(source, named)).parts) if os.path.isdir(named) else 1
-    names = []
-    for count in range(max(inside, 1), len(parts)):
-        whole = "/".join(parts[-count:])
-        names += [re.sub(r"(?<=[^/])\.\w+$", "", whole), whole]  # first without .mp4
-    return names
+    names = ["/".join(parts[-count:]) for count in range(max(inside, 1), len(parts))]
+    plain = [re.sub(r"(?<=[^/])\.\w+$", "", name) for name in names]  # without .mp4
+    return [*plain, *names]
 
 
 def _plain(part: str) -> str:

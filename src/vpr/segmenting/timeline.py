@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -136,11 +137,11 @@ class Timeline:
         return write_chapters(Path(path), self, ffmetadata)
 
     def to_html(self, path: Path | str) -> None:
-        """One page to look at, which needs no network."""
-        from vpr.files import write_text
-        from vpr.segmenting.page import page
+        """One page to look at, which needs no network; it plays the footage, if that is a file."""
+        from vpr.files import write_parts
+        from vpr.segmenting.page import page_parts
 
-        write_text(Path(path), page(self))
+        write_parts(Path(path), page_parts(self, _seen_from(Path(path), self.source)))
 
     def plot(self) -> Figure:
         """A figure of matplotlib: for each level its events and the curves that decided."""
@@ -153,6 +154,16 @@ class Timeline:
         from vpr.segmenting.notebook import glance
 
         return glance(self)
+
+
+def _seen_from(page: Path, source: str) -> str | None:
+    """The way from a page to the footage; None if that is no file."""
+    if not os.path.isfile(source):
+        return None
+    try:
+        return os.path.relpath(source, page.parent)
+    except ValueError:  # on another drive
+        return None
 
 
 def _seconds(time: NDArray[np.float64]) -> Fraction:  # one, or none

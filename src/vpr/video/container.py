@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any
 
 from vpr.errors import VPRError
+from vpr.video.decoding import Decoding
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.opened import LARGEST, Opening, open_container, video_stream
+from vpr.video.opened import Opening, open_container, require_av, video_stream
 from vpr.video.rates import USUAL, Clock
 from vpr.video.upright import Turn, turn_of_frame
-
-LATE = 1.0  # seconds that a last frame may stay without saying so
 
 
 class Container:
@@ -25,6 +24,7 @@ class Container:
     """
 
     def __init__(self, opening: Opening, fit: Fit | None = None) -> None:
+        require_av()
         from av.video.reformatter import VideoReformatter
 
         self.opening, self.fit = opening, fit
@@ -45,6 +45,8 @@ class Container:
             yield from self._read(container, video_stream(container, self.name))
 
     def _read(self, container: Any, stream: Any) -> Iterator[Frame]:
+        import av
+
         base = stream.time_base or 1 / USUAL
         clock = Clock(base, self.opening.rate or stream.average_rate or USUAL)
         decoding = Decoding(container, stream)
@@ -52,7 +54,11 @@ class Container:
         for frame in decoding:
             if number == 0:
                 turn = turn_of_frame(frame)
-            picture = self._picture(frame, turn)
+            try:
+                picture = self._picture(frame, turn)
+            except (av.FFmpegError, ValueError) as error:  # a frame as nobody can show it
+                decoding.note(error)
+                continue
             whole = partial(self._whole, frame, turn)
             yield Frame(picture, number, clock(frame.pts), base, whole)
             number += 1
@@ -75,64 +81,6 @@ class Container:
         width = min(width, wide)
         size = turn.size(max(round(high * width / wide), 1), width)
         return turn(_pixels(self._shrinking, frame, *size, "rgb24"))
-
-
-class Decoding:
-    """The frames of a stream as PyAV has them; what cannot be decoded is counted and left out."""
-
-    def __init__(self, container: Any, stream: Any) -> None:
-        self.container, self.stream = container, stream
-        self.damage = 0
-        self._first: Exception | None = None
-
-    def reason(self) -> str:
-        """Why there was nothing."""
-        if not self.stream.width * self.stream.height:
-            return "its size is not stated, or more than 8192×8192"
-        return str(getattr(self._first, "strerror", None) or "it is empty or cut short")
-
-    def __iter__(self) -> Iterator[Any]:
-        packets, reached = 0, 0
-        for packet in self._packets():
-            if packet is not None and packet.size:
-                packets += 1
-                reached = max(reached, (packet.pts or 0) + (packet.duration or 0))
-                self.damage += packet.is_corrupt
-            yield from self._decoded(packet)
-        self.damage += self._is_short(packets, reached)
-
-    def _packets(self) -> Iterator[Any]:
-        """To the end, or to where the file breaks off: then None empties the decoder."""
-        import av
-
-        try:
-            yield from self.container.demux(self.stream)
-        except (av.FFmpegError, OSError) as error:
-            self._note(error)
-            yield None
-
-    def _decoded(self, packet: Any) -> Iterator[Any]:
-        import av
-
-        try:
-            frames = self.stream.decode(packet)
-        except (av.FFmpegError, OSError) as error:
-            return self._note(error)
-        yield from (frame for frame in frames if frame.width * frame.height <= LARGEST)
-
-    def _note(self, error: Exception) -> None:
-        self.damage += 1
-        self._first = self._first or error
-
-    def _is_short(self, packets: int, reached: int) -> bool:
-        """Some formats state at their beginning what is to come: was it less?"""
-        kind, stream = self.container.format.name, self.stream
-        if kind.startswith("mov"):  # lists all packets
-            return packets < len(stream.index_entries)
-        if kind.startswith("matroska") and len(self.container.streams) == 1:  # and nothing else
-            missing = (self.container.duration or 0) / 1e6 - float(reached * stream.time_base)
-            return missing > LATE
-        return False
 
 
 def _pixels(reformatter: Any, frame: Any, height: int, width: int, kind: str) -> Picture:

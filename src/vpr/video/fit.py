@@ -92,7 +92,7 @@ def _resized(image: Image.Image, height: int, width: int) -> Image.Image:
 
 
 def _array(image: Image.Image) -> Picture:
-    pixels = np.asarray(image)
+    pixels = np.array(image)  # a copy: Pillow's own cannot be written to
     return pixels[..., None] if pixels.ndim == 2 else pixels
 
 

@@ -14,5 +14,5 @@ def plain_frame(whole: Picture, number: int, rate: Fraction, fit: Fit | None) ->
     if fit is not None:
         picture = fit(whole)
     else:
-        picture = whole if whole.shape[2] == 3 else whole.repeat(3, 2)
+        picture = whole.copy() if whole.shape[2] == 3 else whole.repeat(3, 2)
     return Frame(picture, number, number, 1 / rate, partial(thumbnail, whole))
