@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MINUTE = 60  # seconds, of each a picture: the one in its middle
 SIDE = 48  # pixels of such a picture
 MIDDLE = "0.2 s"
-RIVALS = {"content": CE, "adaptive": OTHERS[1], "ruptures": CU}
+RIVALS = {"content": CE, "adaptive": OTHERS[2], "ruptures": CU}
 
 
 def minute(part: Part, found: Mapping[str, Iterable[Fraction]]) -> dict[str, Any]:
@@ -66,12 +66,12 @@ def _draw_scores(axes: Axes, runs: list[Result]) -> None:
     names = list(runs[0].metrics["scores"])
     inks = _inks(names)
     draw_runs(axes, {_lines(name): _f1(runs, name, MIDDLE) for name in names}, inks)
+    axes.plot([], [], "o", color=GREY, label=f"within {MIDDLE}, each run")
     for within, mark in (("0 s", "v"), ("1 s", "^")):
         means = [np.mean(_f1(runs, name, within)) for name in names]
         label = f"within {within}, mean"
         axes.scatter(np.arange(len(names)) + 0.3, means, s=40, c=inks, marker=mark, alpha=0.6)
         axes.plot([], [], mark, color=GREY, label=label)  # one entry, whatever the colours
-    axes.plot([], [], "o", color=GREY, label=f"within {MIDDLE}, each run")
     unit(axes, "F1 of the cuts")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
