@@ -1,6 +1,7 @@
 """The montage: a film whose cuts are known, and what is found in it."""
 
 import json
+import shutil
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -107,12 +108,28 @@ def test_a_film_is_made_once(made: Film, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_film_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     def stop(done: int, total: int, note: str) -> None:
-        if done == 30 and note.startswith("encoding"):
+        if done == 2 * RATE and note.startswith("encoding"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         film(LITTLE, tmp_path, stop)
     assert not list(tmp_path.iterdir())
+
+
+def test_of_two_that_make_it_at_once_one_is_kept(
+    made: Film, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = made.test.path.parent.name
+
+    def be_second(montage: Montage, own: Path, advance: object) -> None:
+        own.mkdir(parents=True)
+        shutil.copytree(made.test.path.parent, tmp_path / name)
+
+    monkeypatch.setattr(montage_film, "_fill", be_second)
+    again = film(LITTLE, tmp_path, _ignore)
+    assert again.test.path.parent == tmp_path / name
+    assert again.test.cuts == made.test.cuts
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_other_programs_read_the_cuts(made: Film) -> None:

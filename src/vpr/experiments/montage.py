@@ -131,7 +131,7 @@ def _setting(runs: list[Result]) -> str:
 EXPERIMENT = Experiment(
     name="montage",
     title="A montage with known cuts: F1 of each level, of PySceneDetect and of ruptures",
-    cost="about an hour a run, and once a quarter of an hour for the film",
+    cost="as long as 3dsd, and some minutes for the film and the others",
     variants=variants,
     measure=measure,
     draw=draw,

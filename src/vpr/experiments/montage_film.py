@@ -105,8 +105,10 @@ def _make(montage: Montage, folder: Path, advance: Advance) -> None:
     own = folder.with_name(f"{folder.name}-{os.getpid()}.partial")
     try:
         _fill(montage, own, advance)
-        if not folder.exists():  # another run may have been faster
-            own.rename(folder)
+        own.rename(folder)
+    except OSError:
+        if not folder.exists():  # or else another run, at the same time, was faster
+            raise
     finally:
         shutil.rmtree(own, ignore_errors=True)
 
@@ -118,7 +120,8 @@ def _fill(montage: Montage, folder: Path, advance: Advance) -> None:
     done = iter(range(1, total + 1))
 
     def count() -> None:
-        advance(next(done), total, "encoding the montage")
+        if (now := next(done)) % RATE == 0:
+            advance(now, total, "encoding the montage")
 
     for name, part in zip((TRAINING, TEST), split(told, montage.training), strict=True):
         shown = worlds(montage.maze, testing=name == TEST)
