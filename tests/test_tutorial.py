@@ -75,7 +75,7 @@ def test_the_whole_way(
         assert main([*words, *more]) == 0, words
     _check_events()
     last = capsys.readouterr().out.splitlines()[-1]
-    assert json.loads(last)["summary"]["ended"] == "end"
+    assert json.loads(last)["summary"]["ended"] == "end of source"
     for text in others:
         exec(compile(text, "tutorial.md", "exec"), {})
     assert Path("clip.edl").exists()
