@@ -6,8 +6,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from tests.conftest import short
 from vpr.beliefs import cross_entropy
-from vpr.data import BouncingBalls, MovingBall, evaluation_rng
+from vpr.data import BouncingBalls, MovingBall, Video, evaluation_rng
 from vpr.events import Subjective
 from vpr.experiments.look import LENGTH, SEED, SEQUENCES, look_at, observe_closely
 from vpr.model import VPR
@@ -62,6 +63,17 @@ def test_a_look_is_json_and_leaves_the_rule_alone(tiny_model: Callable[..., VPR]
     assert {"f1", "f1_expected", "f1_unexpected", "update_rate"} <= level.keys()
     length = {len(values) for values in level["sequence"].values()}
     assert length == {49}
+
+
+def test_data_without_labels_has_no_scores(tiny_model: Callable[..., VPR]) -> None:
+    model = tiny_model(levels=3, frame=(3, 16, 16))
+    data = short(Video(size=(16, 16), held_out=0.3))
+    told = json.loads(json.dumps(look_at(model, model.rule, data), allow_nan=False))
+    assert told.keys() == {"2", "3"}
+    for level in told.values():
+        assert {"update_rate", "expected_share", "entropy_gap"} <= level.keys()
+        assert not any(name.startswith(("f1", "recall", "fpr")) for name in level)
+        assert level["sequence"].keys() == {"kl_static", "kl_change", "threshold", "boundary"}
 
 
 def test_criteria_are_scored_whether_or_not_they_decide(tiny_model: Callable[..., VPR]) -> None:

@@ -13,6 +13,7 @@ from vpr.experiments import (
     intervals,
     maze,
     mechanism,
+    montage,
     prediction,
     rollouts,
     samples,
@@ -42,6 +43,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         empty_prior,
         intervals,
         imagination,
+        montage,
     )
 }
 

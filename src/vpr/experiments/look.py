@@ -32,7 +32,10 @@ class Seen(NamedTuple):
 
 
 def look_at(model: VPR, rule: Rule, data: Dataset) -> dict[str, Any]:
-    """How levels 2 to N do under `rule`: scores, shares, entropies, and one sequence in detail."""
+    """How levels 2 to N do under `rule`: scores, shares, entropies, and one sequence in detail.
+
+    There are no scores of data that nobody labelled.
+    """
     batch = unseen(data).batch(SEQUENCES, LENGTH, evaluation_rng(SEED))
     before, model.rule = model.rule, rule
     try:
@@ -71,30 +74,41 @@ def _where_asked(seen: Seen) -> Seen:
 
 def _level(seen: Seen, n: int, batch: Batch) -> dict[str, Any]:
     e = tree_map(Tensor.cpu, seen.evidence)
-    true = batch.changes[factor_of(n, batch)]
+    true = batch.changes[factor_of(n, batch)] if batch.changes else None
     expected, unexpected = e.kl_static > e.kl_change, e.kl_static > e.threshold
     found = e.boundary[:, 1:]
     count = max(int(found.sum()), 1)
-    scored = score(e.boundary.numpy(), true)
+    shares: dict[str, Any] = {
+        "update_rate": float(found.float().mean()),
+        "expected_share": float((found & expected[:, 1:]).sum()) / count,
+        "unexpected_share": float((found & unexpected[:, 1:]).sum()) / count,
+        "entropy_gap": _short(seen.entropy_gap.nanmean()[None])[0],
+        "cross_entropy_gap": _short(seen.cross_entropy_gap.nanmean()[None])[0],
+        "sequence": _sequence(e),
+    }
+    if true is None:
+        return shares
+    shares["sequence"]["true"] = true[0, 1:].tolist()
+    return _scores(e.boundary, expected, unexpected, true) | shares
+
+
+def _scores(
+    boundary: Tensor, expected: Tensor, unexpected: Tensor, true: NDArray[np.bool_]
+) -> dict[str, float]:
+    scored = score(boundary.numpy(), true)
     return {
         "f1": scored.f1,
         "recall": scored.recall,
         "fpr": scored.fpr,
         "f1_expected": score(expected.numpy(), true).f1,
         "f1_unexpected": score(unexpected.numpy(), true).f1,
-        "update_rate": float(found.float().mean()),
-        "expected_share": float((found & expected[:, 1:]).sum()) / count,
-        "unexpected_share": float((found & unexpected[:, 1:]).sum()) / count,
-        "entropy_gap": _short(seen.entropy_gap.nanmean()[None])[0],
-        "cross_entropy_gap": _short(seen.cross_entropy_gap.nanmean()[None])[0],
-        "sequence": _sequence(e, true[0]),
     }
 
 
-def _sequence(e: Evidence, true: NDArray[np.bool_]) -> dict[str, list[Any]]:
+def _sequence(e: Evidence) -> dict[str, list[Any]]:
     """The first sequence, frame by frame, without its first frame, which no rule decides."""
     values = {"kl_static": e.kl_static, "kl_change": e.kl_change, "threshold": e.threshold}
-    marks = {"boundary": e.boundary[0, 1:].tolist(), "true": true[1:].tolist()}
+    marks = {"boundary": e.boundary[0, 1:].tolist()}
     return {name: _short(value[0, 1:]) for name, value in values.items()} | marks
 
 

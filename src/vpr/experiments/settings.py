@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from vpr.config import Data, RunConfig
-from vpr.data import BouncingBalls, MiniworldMaze, MovingBall
+from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, Video
 from vpr.experiments.base import Result, Scale
 from vpr.presets import preset
 from vpr.schedule import Staged
@@ -63,6 +63,8 @@ def _little(data: Data) -> Data:
         return replace(data, size=16)
     if isinstance(data, MiniworldMaze):
         return replace(data, walks=3, unseen_walks=2, frames=120)
+    if isinstance(data, Video):
+        return replace(data, size=(16, 16), held_out=0.3)
     return data
 
 
