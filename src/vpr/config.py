@@ -119,6 +119,8 @@ class TrainingConfig:
         "Steps that the cosine decay takes; a staged run ends with it, so long after settling "
         "(or after features have found their level among three or more).",
     )
+    long_steps: int = option(0, "Steps of a staged run after that, at the final rate.")
+    long_length: int = option(50, "Frames a sequence in these.")
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
     kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")
     checkpoint_every: int = option(250, "Steps between two checkpoints.")
@@ -129,6 +131,8 @@ class TrainingConfig:
             _check(getattr(self, name) >= 1, f"{name} must be 1 or more", getattr(self, name))
         _check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
         _check(self.settling_length >= 2, "settling_length must be 2 or more", self.settling_length)
+        _check(self.long_length >= 2, "long_length must be 2 or more", self.long_length)
+        _check(self.long_steps >= 0, "long_steps must be 0 or more", self.long_steps)
         _check(self.sorting_length >= 2, "sorting_length must be 2 or more", self.sorting_length)
         _check(self.learning_rate > 0, "learning_rate must be above 0", self.learning_rate)
         _check(

@@ -58,6 +58,7 @@ _CPU_SHAPES = RunConfig(
         settling_length=16,
         sorting_length=12,
         decay_steps=1200,
+        long_steps=250,  # level 3 has 3 events in 25 frames, and jumps astray after them
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
     schedule=Staged(
@@ -92,7 +93,12 @@ _CPU_BALLS = replace(
 _PAPER_MAZE = replace(
     _PAPER_SHAPES, preset="paper/maze", data=MiniworldMaze(least_stay=1, most_stay=1)
 )
-_CPU_MAZE = replace(_CPU_SHAPES, preset="cpu/maze", data=MiniworldMaze())
+_CPU_MAZE = replace(
+    _CPU_SHAPES,
+    preset="cpu/maze",
+    data=MiniworldMaze(),
+    training=replace(_CPU_SHAPES.training, long_steps=0),
+)
 
 # Footage of one's own: the path is the user's.
 _CPU_VIDEO = replace(_CPU_SHAPES, preset="cpu/video", data=Video())

@@ -113,9 +113,12 @@ class Session:
         """Of the coming step's batch: sequences, frames.
 
         Transitions need long sequences; what can be seen in one frame is learned first, and the
-        cheaper for short ones. So is on which level it belongs.
+        cheaper for short ones. So is on which level it belongs. What comes after a level's third or
+        fourth event is learned in the end, on sequences that have as many.
         """
         training, schedule = self.config.training, self.config.schedule
+        if schedule.waits and self.step >= self._decayed():
+            return training.batch_size, training.long_length
         longest = training.length
         if schedule.waits and self.curve.settled is None:
             longest = training.settling_length
@@ -133,7 +136,7 @@ class Session:
         training = self.config.training
         if not self.config.schedule.waits or self.curve.settled is None:
             return training.steps
-        return min(training.steps, self._sorted() + training.decay_steps)
+        return min(training.steps, self._decayed() + training.long_steps)
 
     def learning_rate(self) -> float:
         """Of the coming step."""
@@ -148,6 +151,12 @@ class Session:
         """
         settled = self.curve.settled if self.config.schedule.waits else 0
         return (settled or 0) + self.config.schedule.sorting(self.config.model.levels)
+
+    def _decayed(self) -> int:
+        """The step at which the learning rate has fallen, once the run has settled."""
+        if self.curve.settled is None:
+            return self.config.training.steps
+        return self._sorted() + self.config.training.decay_steps
 
     def initial_state(self) -> State:
         """For new sequences; each place in the batch keeps its windows of D_st."""

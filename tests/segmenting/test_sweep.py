@@ -45,7 +45,7 @@ def test_each_gamma_counts_what_it_counts_alone(model: VPR, swept: Sweep) -> Non
             n: len(alone.events(n)) for n in (2, 3)
         }
     assert len(set(swept.events[2].tolist())) > 2
-    assert isinstance(model.rule, vpr.Subjective)
+    assert isinstance(model.rule, Subjective)
 
 
 def test_the_models_own_gamma_is_among_them(model: VPR) -> None:
