@@ -190,6 +190,24 @@ def test_sequences_are_short_until_the_curve_settled(tmp_path: Path) -> None:
     assert Session(other).shape()[1] == config.training.length
 
 
+def test_a_staged_run_may_end_on_longer_sequences(tmp_path: Path) -> None:
+    config = tiny_run(steps=50)
+    schedule = replace(config.schedule, settle_tolerance=0.99)
+    training = replace(config.training, decay_steps=2, long_steps=3, long_length=9)
+    config = replace(config, schedule=schedule, training=training)
+    seen: dict[int, tuple[int, float]] = {}
+
+    def look(session: Session) -> None:
+        seen[session.step] = session.shape()[1], session.learning_rate()
+
+    outcome = train(config, tmp_path, look=look)
+    assert outcome.finished
+    assert outcome.step == 3 + 2 + 3  # settled, the rate has fallen, and then the long ones
+    assert seen[4][0] == training.length
+    assert {seen[step][0] for step in (5, 6, 7)} == {9}  # of the coming step
+    assert {seen[step][1] for step in (5, 6, 7)} == {training.final_learning_rate}
+
+
 def test_one_may_look_after_every_step(tmp_path: Path) -> None:
     seen: list[int] = []
     train(tiny_run(steps=6), tmp_path, look=lambda session: seen.append(session.step))

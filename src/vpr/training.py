@@ -117,7 +117,7 @@ class Session:
         fourth event is learned in the end, on sequences that have as many.
         """
         training, schedule = self.config.training, self.config.schedule
-        if schedule.waits and self.step >= self._decayed():
+        if schedule.waits and self._decayed() <= self.step < self.last():
             return training.batch_size, training.long_length
         longest = training.length
         if schedule.waits and self.curve.settled is None:

@@ -15,7 +15,7 @@ from PIL import Image
 import vpr
 from tests.segmenting.made import frames_of, scenes
 from vpr import VPR, VPRError
-from vpr.events import Clockwork
+from vpr.events import Clockwork, Subjective
 from vpr.segmenting.segment import Frames
 from vpr.segmenting.sweep import Sweep, gammas_around, sweep
 from vpr.segmenting.sweep_files import as_csv, as_png, write_sweep
