@@ -15,16 +15,16 @@ STAGED = "smaller image network, staged schedule with random updates at first, r
 TWO = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate"
 BALL = f"{TWO}, about 2,000 steps"
 SHAPES = (
-    f"{STAGED}, sequences of 25 frames (50), loss weights (β 1, 4 and 8, reconstruction 1/4), "
-    "about 3,100 steps"
+    f"{STAGED}, sequences of 12 and 25 frames (50), loss weights (β 1, 4 and 8, "
+    "reconstruction 1/4), about 3,100 steps"
 )
 SETTINGS = {
     "cpu/moving-ball": BALL,
     "cpu/moving-ball-slow": BALL,
     "cpu/bouncing-balls": f"|s| 40 (60) and |x| 200 (1024), two balls of ours, {TWO}",
-    "cpu/3dsd": SHAPES,
+    "cpu/3dsd": f"{SHAPES}, then 250 on 50 frames",
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
-    "cpu/video": f"footage of one's own, {SHAPES}",
+    "cpu/video": f"footage of one's own, {SHAPES}, then 250 on 50 frames",
     "tiny": "a run of seconds, which measures nothing",
     "paper": "the paper's numbers",
 }
