@@ -93,6 +93,7 @@ _CPU_BALLS = replace(
 _PAPER_MAZE = replace(
     _PAPER_SHAPES, preset="paper/maze", data=MiniworldMaze(least_stay=1, most_stay=1)
 )
+# Without the long sequences at the end: its run was made before these were added.
 _CPU_MAZE = replace(
     _CPU_SHAPES,
     preset="cpu/maze",
