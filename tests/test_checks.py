@@ -127,6 +127,7 @@ class TestConfig:
             ({"levels": 0}, "levels must be 1 or more, got 0"),
             ({"state_size": 0}, "state_size must be 1 or more"),
             ({"width": 0}, "width must be 1 or more"),
+            ({"layers": 1}, "layers must be 2 or more"),
             ({"channels": 0}, "channels must be 1 or more"),
             ({"min_std": 0.0}, "min_std must be above 0"),
             ({"frame": (0,)}, "at least 1 feature"),

@@ -39,8 +39,11 @@ def start(block: Block, rows: int, dtype: torch.dtype) -> tuple[Tensor, Tensor, 
 
 @pytest.mark.parametrize("sampled", [False, True])
 @pytest.mark.parametrize("rows", [1, 3])
-def test_equal_the_networks(tiny_model: Callable[..., VPR], rows: int, sampled: bool) -> None:
-    block = tiny_model(2).blocks[1]
+@pytest.mark.parametrize("layers", [2, 4])
+def test_equal_the_networks(
+    tiny_model: Callable[..., VPR], layers: int, rows: int, sampled: bool
+) -> None:
+    block = tiny_model(2, layers=layers).blocks[1]
     d, c, noise = start(block, rows, torch.float64)
     eps = noise if sampled else None
     before = d.clone()

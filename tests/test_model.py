@@ -149,6 +149,19 @@ class TestOracle:
         records = consult(model, video, noise, lambda b: subjective(), window=5)
         assert_same_trace(model.observe(video, noise=noise), records)
 
+    @pytest.mark.parametrize("layers", [2, 3, 5])
+    def test_other_depths(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory, layers: int
+    ) -> None:
+        model = tiny_model(3, seed=3, window=5, layers=layers)
+        block = model.blocks[1]
+        for net in (block.f_enc.net, block.f_dec.net, block.compress, block.p.head.net):
+            assert len(net.layers) == layers
+        assert len(block.q.head.net.layers) == layers - 1  # after the one that adds x, d and c
+        video, noise = scenes(seed=2), draw(model)
+        records = consult(model, video, noise, lambda b: subjective(), window=5)
+        assert_same_trace(model.observe(video, noise=noise), records)
+
     @pytest.mark.parametrize("power", [0.5, 2.0])
     def test_other_means_of_the_window(
         self, tiny_model: Factory, scenes: Factory, draw: Factory, power: float

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
-from vpr.networks import FourLayers, Posterior, Prior, ResidualStack, Transition, activate
+from vpr.networks import Posterior, Prior, ResidualStack, Stack, Transition, activate
 from vpr.repeated import Repeated
 
 
@@ -54,16 +54,18 @@ class Block(nn.Module):
     prior       p_θ(s_τ | d_τ, c_τ)
     """
 
-    def __init__(self, width: int, state_size: int, min_std: float, compares: bool) -> None:
+    def __init__(
+        self, width: int, state_size: int, layers: int, min_std: float, compares: bool
+    ) -> None:
         super().__init__()
         self.width, self.state_size, self.compares = width, state_size, compares
-        self.f_enc = ResidualStack(width)
-        self.f_dec = ResidualStack(width, state_size)
+        self.f_enc = ResidualStack(width, layers)
+        self.f_dec = ResidualStack(width, layers, state_size)
         self.f_tran = Transition(state_size, width)
         compressed = 2 * state_size
-        self.compress = FourLayers(width, width, compressed)
-        self.q = Posterior(compressed, width, state_size, min_std)
-        self.p = Prior(width, state_size, min_std)
+        self.compress = Stack(width, width, compressed, layers)
+        self.q = Posterior(compressed, width, state_size, layers, min_std)
+        self.p = Prior(width, state_size, layers, min_std)
 
     def initial(self, batch: int, like: Tensor) -> BlockState:
         """Before the first frame: d_1 = 0, nothing believed yet."""

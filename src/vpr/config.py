@@ -28,6 +28,7 @@ class ModelConfig:
     levels: int = option(2, "N, the number of levels.")
     state_size: int = option(20, "|s|, the size of each level's latent state.")
     width: int = option(200, "|x| = |c| = |d|, the size of each channel.")
+    layers: int = option(4, "Layers of each dense network between the channels; 2 learn sooner.")
     frame: tuple[int, ...] = option(
         (3, 64, 64), "Shape of a frame: channels, height, width; or one number for plain vectors."
     )
@@ -65,6 +66,7 @@ class ModelConfig:
         _check(self.levels >= 1, "levels must be 1 or more", self.levels)
         _check(self.state_size >= 1, "state_size must be 1 or more", self.state_size)
         _check(self.width >= 1, "width must be 1 or more", self.width)
+        _check(self.layers >= 2, "layers must be 2 or more", self.layers)
         _check(self.channels >= 1, "channels must be 1 or more", self.channels)
         _check(self.tints >= 1, "tints must be 1 or more", self.tints)
         _check(self.min_std > 0, "min_std must be above 0", self.min_std)

@@ -25,7 +25,7 @@ from vpr.convolutions import (
     unfolded,
 )
 from vpr.errors import VPRError
-from vpr.networks import SLOPE, FourLayers, activate, dense, initialise
+from vpr.networks import SLOPE, Stack, activate, dense, initialise
 
 OUTPUT_GAIN = 0.1  # of layers that should start quiet, so that learning starts at the data's mean
 
@@ -234,10 +234,10 @@ class Folded(Codec):
 class Features(Codec):
     """Plain vectors (F,): a dense encoder and decoder, for people's own features."""
 
-    def __init__(self, size: int, width: int, loudness: float = 1.0) -> None:
+    def __init__(self, size: int, width: int, layers: int = 4, loudness: float = 1.0) -> None:
         super().__init__()
-        self.enc = FourLayers(size, width, width)
-        self.dec = FourLayers(width, width, size, OUTPUT_GAIN * loudness)
+        self.enc = Stack(size, width, width, layers)
+        self.dec = Stack(width, width, size, layers, OUTPUT_GAIN * loudness)
 
     def encode(self, y: Tensor) -> Tensor:
         return self.enc(y)  # type: ignore[no-any-return]
@@ -256,14 +256,16 @@ def make_codec(
     network: str,
     channels: int,
     tints: int = 1,
+    layers: int = 4,
     loudness: float = 1.0,
 ) -> Codec:
     """The image network for frames of this shape: (C, H, W), or (F,) for plain vectors.
 
-    `loudness` tells how much of an output is a lot: a logit may be 4, a brightness at most 1.
+    `layers` are of the network for vectors. `loudness` tells how much of an output is a lot: a
+    logit may be 4, a brightness at most 1.
     """
     if len(frame) == 1:
-        return Features(frame[0], width, loudness)
+        return Features(frame[0], width, layers, loudness)
     if network == "world-models":
         return WorldModels(frame, width, channels, loudness)  # type: ignore[arg-type]
     if network == "folded":

@@ -60,10 +60,11 @@ class VPR(nn.Module):
             config.network,
             config.channels,
             config.tints,
+            config.layers,
             self.likelihood.loudness,
         )
         self.blocks = nn.ModuleList(
-            Block(config.width, config.state_size, config.min_std, compares=n > 0)
+            Block(config.width, config.state_size, config.layers, config.min_std, compares=n > 0)
             for n in range(config.levels)
         )
         # Mean D_st of levels 2 to N in training, NaN before: a fresh stream knows what is usual.

@@ -51,19 +51,21 @@ class Layers(nn.Module):
         return x
 
 
-class FourLayers(Layers):
-    """The paper's building block."""
+class Stack(Layers):
+    """The paper's building block: `layers` of them, four in the paper, all `hidden` wide inside."""
 
-    def __init__(self, inputs: int, hidden: int, outputs: int, gain: float = 1.0) -> None:
-        super().__init__(inputs, hidden, hidden, hidden, outputs, gain=gain)
+    def __init__(
+        self, inputs: int, hidden: int, outputs: int, layers: int, gain: float = 1.0
+    ) -> None:
+        super().__init__(inputs, *[hidden] * (layers - 1), outputs, gain=gain)
 
 
 class ResidualStack(nn.Module):
-    """f(x, …) + 0.1·x: four layers of the width of x; further inputs join the first layer."""
+    """f(x, …) + 0.1·x, f of the width of x; further inputs join the first layer."""
 
-    def __init__(self, width: int, extra: int = 0) -> None:
+    def __init__(self, width: int, layers: int, extra: int = 0) -> None:
         super().__init__()
-        self.net = FourLayers(width + extra, width, width)
+        self.net = Stack(width + extra, width, width, layers)
 
     def forward(self, x: Tensor, *extra: Tensor) -> Tensor:  # (..., width) → (..., width)
         return torch.add(self.net(torch.cat([x, *extra], -1)), x, alpha=0.1)
@@ -104,11 +106,11 @@ class GaussianHead(nn.Module):
 
 
 class Prior(nn.Module):
-    """p_θ(s | d, c): four layers."""
+    """p_θ(s | d, c)."""
 
-    def __init__(self, width: int, state_size: int, min_std: float) -> None:
+    def __init__(self, width: int, state_size: int, layers: int, min_std: float) -> None:
         super().__init__()
-        sizes = 2 * width, width, width, width, 2 * state_size
+        sizes = 2 * width, *[width] * (layers - 1), 2 * state_size
         self.head = GaussianHead(*sizes, min_std=min_std, start=0.7)
 
     def forward(self, d: Tensor, c: Tensor) -> Belief:  # (..., D) twice → Belief (..., S)
@@ -116,20 +118,22 @@ class Prior(nn.Module):
 
 
 class Posterior(nn.Module):
-    """q_φ(s | x, d, c): four layers.
+    """q_φ(s | x, d, c).
 
     The first layer adds up what x, d and c give to it, so that whatever is known early, or stays
     the same for long, is computed once: x of all frames in one product, d and c at an update.
     """
 
-    def __init__(self, compressed: int, width: int, state_size: int, min_std: float) -> None:
+    def __init__(
+        self, compressed: int, width: int, state_size: int, layers: int, min_std: float
+    ) -> None:
         super().__init__()
         self.of_x = nn.Linear(compressed, width)
         self.of_d = nn.Linear(width, width, bias=False)
         self.of_c = nn.Linear(width, width, bias=False)
         for layer in (self.of_x, self.of_d, self.of_c):
             initialise(layer, compressed + 2 * width)
-        sizes = width, width, width, 2 * state_size
+        sizes = *[width] * (layers - 1), 2 * state_size
         self.head = GaussianHead(*sizes, min_std=min_std, start=0.13)
 
     def forward(self, x: Tensor, d: Tensor, c: Tensor) -> Belief:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from vpr.errors import VPRError
 from vpr.images import Codec, Features, Folded, WorldModels
-from vpr.networks import SLOPE, FourLayers
+from vpr.networks import SLOPE, Layers
 
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
 
@@ -146,7 +146,7 @@ def _linear(layer: nn.Linear) -> nn.Linear:
     return _filled(nn.Linear(layer.in_features, layer.out_features), layer.weight, layer.bias)
 
 
-def _stack(layers: FourLayers) -> nn.Sequential:
+def _stack(layers: Layers) -> nn.Sequential:
     first, *rest = (_linear(layer) for layer in layers.layers)  # type: ignore[arg-type]
     return nn.Sequential(first, *(part for layer in rest for part in (nn.LeakyReLU(SLOPE), layer)))
 
