@@ -12,6 +12,7 @@ from vpr.beliefs import Belief
 from vpr.block import Block
 from vpr.checkpoint import load_model
 from vpr.jumping import Jumper, Jumps
+from vpr.jumping.blocks import NEW, OLD, blocks_of, limit
 from vpr.model import VPR
 
 STEPS = 7
@@ -27,7 +28,7 @@ def plain(block: Block, d: Tensor, c: Tensor, steps: int, noise: Tensor | None) 
         ss.append(ps[-1].rsample(noise[k] if noise is not None else None))
         d = block.f_tran(ss[-1], d)
     mean, std = (torch.stack(each) for each in zip(*ps, strict=True))
-    return Jumps(Belief(mean, std), torch.stack(ss), now, d)
+    return Jumps(Belief(mean, std), torch.stack(ss), now, d, block.p(d, c))
 
 
 def start(block: Block, rows: int, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
@@ -60,6 +61,66 @@ def test_draws_are_not_means(tiny_model: Callable[..., VPR], rows: int) -> None:
     assert not torch.equal(jumps.s, jumps.p.mean)
 
 
+@pytest.mark.parametrize("sampled", [False, True])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_k_jumps_are_k_times_one(rows: int, sampled: bool) -> None:
+    """Bit for bit, in single precision and with weights as large as they are."""
+    block = load_model("moving-ball").blocks[1]
+    d, c, noise = start(block, rows, torch.float32)
+    whole = Jumper(block, c).jump(d, STEPS, noise if sampled else None)
+    for k in range(STEPS):
+        one = Jumper(block, c).jump(d, 1, noise[k : k + 1] if sampled else None)
+        assert torch.equal(one.p.mean[0], whole.p.mean[k])
+        assert torch.equal(one.p.std[0], whole.p.std[k])
+        assert torch.equal(one.s[0], whole.s[k])
+        d = one.d_next
+    for found, wanted in zip((*one[2:4], *one.p_next), (*whole[2:4], *whole.p_next), strict=True):
+        assert torch.equal(found, wanted)
+
+
+def test_a_jumper_begins_anew(tiny_model: Callable[..., VPR]) -> None:
+    """Its arrays are used again; what it gave before stays."""
+    block = tiny_model(2).blocks[1]
+    d, c, _ = start(block, 1, torch.float64)
+    jumper = Jumper(block, c)
+    first, _, again = (jumper.jump(each, STEPS, None) for each in (d, -d, d))
+    torch.testing.assert_close(first, again, rtol=0, atol=0)
+
+
+def test_products_in_blocks(
+    tiny_model: Callable[..., VPR], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vpr.jumping.solo.LIMIT", 100)
+    block = tiny_model(2).blocks[1]
+    d, c, noise = start(block, 1, torch.float64)
+    found = Jumper(block, c).jump(d, STEPS, noise)
+    torch.testing.assert_close(found, plain(block, d, c, STEPS, noise))
+
+
+@pytest.mark.parametrize(
+    ("outs", "ins", "blocks"),
+    [(800, 201, 20), (60, 201, 2), (45, 201, 1), (7, 9000, 7), (7, 10_000, 7)],
+)
+def test_blocks_stay_below_the_limit(outs: int, ins: int, blocks: int) -> None:
+    assert blocks_of(outs, ins, OLD) == blocks
+
+
+@pytest.mark.parametrize(
+    ("blas", "wanted"),
+    [
+        ({"name": "scipy-openblas", "version": "0.3.31.188.0"}, NEW),
+        ({"name": "scipy-openblas", "version": "0.3.27"}, NEW),
+        ({"name": "scipy-openblas", "version": "0.3.26"}, OLD),
+        ({"name": "openblas64", "version": "0.3.23.dev"}, OLD),
+        ({"name": "mkl", "version": "2025.1"}, OLD),
+        ({"name": "scipy-openblas", "version": "unknown"}, OLD),
+        ({}, OLD),
+    ],
+)
+def test_only_a_known_blas_gets_large_products(blas: dict[str, str], wanted: int) -> None:
+    assert limit(blas) == wanted
+
+
 def test_shipped_weights_in_single_precision() -> None:
     block = load_model("moving-ball").blocks[1]
     d, c, _ = start(block, 1, torch.float32)
@@ -71,6 +132,7 @@ def test_what_comes_back_can_be_differentiated_through(tiny_model: Callable[...,
     """The loop runs in inference mode; its results must not be bound to it."""
     block = tiny_model(2).blocks[1]
     d, c, noise = start(block, 1, torch.float64)
-    for each in (*(jumps := Jumper(block, c).jump(d, STEPS, noise)).p, *jumps[1:]):
+    jumps = Jumper(block, c).jump(d, STEPS, noise)
+    for each in (*jumps.p, jumps.s, jumps.d, jumps.d_next, *jumps.p_next):
         assert not each.is_inference()
         (each * torch.ones_like(each, requires_grad=True)).sum().backward()

@@ -105,20 +105,37 @@ class Block(nn.Module):
         d_next = self.f_tran(s, d)
         return BlockState(d, c, s, q, d_next, self._keep(q, d_next, c, context, from_c))
 
-    def imagined(self, d: Tensor, c: Tensor, s: Tensor, p: Belief, d_next: Tensor) -> BlockState:
-        """The next timestep without an x: the prior p stands for a posterior."""
+    def imagined(
+        self,
+        d: Tensor,
+        c: Tensor,
+        s: Tensor,
+        p: Belief,
+        d_next: Tensor,
+        p_next: Belief | None = None,
+    ) -> BlockState:
+        """The next timestep without an x: the prior p stands for a posterior.
+
+        `p_next` is p(s | d_next, c), if it is known.
+        """
         from_c = self.q.of_c(c)
         context = self.q.of_d(d) + from_c
-        return BlockState(d, c, s, p, d_next, self._keep(p, d_next, c, context, from_c))
+        return BlockState(d, c, s, p, d_next, self._keep(p, d_next, c, context, from_c, p_next))
 
     @torch.no_grad()  # decisions are not differentiated
     def _keep(
-        self, p_st: Belief, d_next: Tensor, c: Tensor, context: Tensor, from_c: Tensor
+        self,
+        p_st: Belief,
+        d_next: Tensor,
+        c: Tensor,
+        context: Tensor,
+        from_c: Tensor,
+        p_ch: Belief | None = None,
     ) -> Kept | None:
         if not self.compares:
             return None
         contexts = torch.stack([context, self.q.of_d(d_next) + from_c], 1)
-        return Kept.of(p_st, self.p(d_next, c), contexts)
+        return Kept.of(p_st, p_ch or self.p(d_next, c), contexts)
 
     def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> tuple[Path, Tensor]:
         """`update` K times, when it is known for what: x (B, K, H), c (B, K, D), noise (B, K, S).

@@ -127,7 +127,7 @@ def _jump(
     """Beliefs and states (B, K, S) of the jumps, and the level after the last."""
     block, d, c = _block(model, n), now.d_next, now.c
     parts = []
-    if n + 1 == model.config.levels and bool((d == 0).all(-1).any()):  # before the first frame
+    if n + 1 == model.config.levels and not bool(d.any(-1).all()):  # before the first frame
         parts.append(_opening(model, n, d, c, noise))
         d, steps, noise = parts[0].d_next, steps - 1, noise[1:] if noise is not None else None
     if steps:
@@ -135,7 +135,7 @@ def _jump(
         parts.append(Jumper(block, c).jump(d, steps, eps))
     p, s = tree_map(lambda *each: torch.cat(each).transpose(0, 1), *(part[:2] for part in parts))
     last = Belief(*(value[:, -1] for value in p))
-    return p, s, block.imagined(parts[-1].d, c, s[:, -1], last, parts[-1].d_next)
+    return p, s, block.imagined(parts[-1].d, c, s[:, -1], last, *parts[-1][3:])
 
 
 def _opening(model: VPR, n: int, d: Tensor, c: Tensor, noise: Tensor | None) -> Jumps:
@@ -143,7 +143,8 @@ def _opening(model: VPR, n: int, d: Tensor, c: Tensor, noise: Tensor | None) -> 
     p = model.prior(n, d, c)
     s = p.rsample(noise[0, n] if noise is not None else None)
     told = tree_map(lambda value: value.unsqueeze(0), (p, s))
-    return Jumps(*told, d, _block(model, n).f_tran(s, d))
+    d_next = _block(model, n).f_tran(s, d)
+    return Jumps(*told, d, d_next, _block(model, n).p(d_next, c))
 
 
 def _held(state: State) -> States:
