@@ -53,12 +53,18 @@ class Live:
 
     def _detect(self, x: Encodings) -> tuple[list[Evidence], int]:
         """Event detection, bottom-up: what was seen, and how many levels update."""
-        evidence = [self._level_one]
-        for n in range(1, len(self.nets)):
-            if self.time > 0:  # at the first frame every level updates
-                evidence.append(self._ask(n, x(n)))
-                if not evidence[-1].boundary:
-                    return evidence, n
+        if self.time == 0:  # every level updates
+            return [self._level_one], len(self.nets)
+        evidence, updating = self._ask_from(1, x)
+        return [self._level_one, *evidence], updating
+
+    def _ask_from(self, first: int, x: Encodings) -> tuple[list[Evidence], int]:
+        """The same, of nets `first` and above, as far as the signal goes."""
+        evidence: list[Evidence] = []
+        for n in range(first, len(self.nets)):
+            evidence.append(self._ask(n, x(n)))
+            if not evidence[-1].boundary:
+                return evidence, n
         return evidence, len(self.nets)
 
     def _ask(self, n: int, x: Tensor) -> Evidence:

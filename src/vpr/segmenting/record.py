@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from vpr.boundaries import Boundary, boundaries
+from vpr.boundaries import Seen, plain_boundaries
 from vpr.errors import VPRError
-from vpr.events import Evidence
 from vpr.segmenting.gaps import spread_out
 from vpr.segmenting.keyframes import KeyFrames
 from vpr.segmenting.timeline import Curves, Event, Series, Timeline
 from vpr.video.frames import Frame
+
+UNASKED = (math.nan,) * 3
 
 
 class Record:
@@ -28,7 +30,7 @@ class Record:
         self._curves = {level: [array("f") for _ in range(3)] for level in range(2, levels + 1)}
         self._first = self._before = self._last = Fraction(0)  # times of frames
 
-    def add(self, frame: Frame, evidence: Sequence[Evidence]) -> None:
+    def add(self, frame: Frame, seen: Sequence[Seen]) -> None:
         """One frame, and what the levels (level 1 first) saw in it, as far as the signal went."""
         number, time = len(self.times), frame.time
         self._before, self._last = self._last, time
@@ -38,19 +40,14 @@ class Record:
             raise VPRError(f"frame {number} is shown before the one it follows: sort the frames")
         self.times.append(float(time))
         for level, curves in self._curves.items():
-            seen = evidence[level - 1] if level <= len(evidence) else None
-            for curve, name in zip(curves, Curves._fields, strict=True):
-                curve.append(float(getattr(seen, name)) if seen is not None else np.nan)
-        self.keyframes.moment(number, frame)
-        if number:  # the first frame opens every level's first event: that is no boundary
-            self._note(list(boundaries(evidence, 0, number)), frame)
-
-    def _note(self, found: list[Boundary], frame: Frame) -> None:
-        events = [Event.of(each, frame.time) for each in found]
+            values = seen[level - 1][:3] if level <= len(seen) else UNASKED
+            for curve, value in zip(curves, values, strict=True):
+                curve.append(value)
+        # The first frame opens every level's first event: that is no boundary.
+        found = plain_boundaries(seen, number) if number else ()
+        events = [Event.of(each, time) for each in found]
         self.events += events
-        if events:
-            top = events[-1]
-            self.keyframes.event(top.frame, top.level, top.score, frame)
+        self.keyframes.add(number, frame, events[-1] if events else None)
 
     def timeline(self, source: str, model: str, levels: Sequence[int], gap: Fraction) -> Timeline:
         """The events of `levels`, no two of one level closer than `gap` seconds."""
