@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vpr.errors import VPRError
-from vpr.files import write_text
+from vpr.files import write_atomically
 from vpr.segmenting.timeline import Event, Timeline
 
 if TYPE_CHECKING:
@@ -28,12 +27,13 @@ def row(event: Event) -> dict[str, Any]:
 
 
 def write_csv(path: Path, timeline: Timeline) -> None:
-    text = StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for event in timeline.boundaries:
-        writer.writerow(row(event))
-    write_text(path, text.getvalue())
+    def write(temporary: Path) -> None:
+        with temporary.open("w", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(row(event) for event in timeline.boundaries)
+
+    write_atomically(path, write)
 
 
 def frame_of(timeline: Timeline) -> DataFrame:
