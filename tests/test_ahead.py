@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from vpr.ahead import AHEAD, Ahead, Recent
-from vpr.boundaries import Seen
+from vpr.boundaries import Sight
 from vpr.events import Subjective, Window
 from vpr.live import Live
 from vpr.model import VPR, LazyEncodings
@@ -63,7 +63,7 @@ def test_equals_frame_by_frame(tiny_model: Factory, gamma: float, chunk: int) ->
         told = [seen for part in x0.split(chunk) for seen in ahead.look(part)]
         updates = 0
         for mine, x in zip(told, x0.split(1), strict=True):
-            wanted = [Seen.each(each)[0] for each in live.advance(LazyEncodings(live.nets, [x]))]
+            wanted = [Sight.each(each)[0] for each in live.advance(LazyEncodings(live.nets, [x]))]
             assert len(mine) == len(wanted)
             for one, other in zip(mine, wanted, strict=True):
                 assert one[3:] == other[3:]

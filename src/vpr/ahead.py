@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from vpr.boundaries import Seen
+from vpr.boundaries import Sight
 from vpr.events import Window
 from vpr.live import Live
 from vpr.model import VPR, LazyEncodings, Nets
@@ -25,12 +25,12 @@ class Ahead(Live):
     def __init__(self, model: VPR) -> None:
         super().__init__(model, model.initial(1), lowest=2)
         self._recent = Recent(self.windows[0], self.rule.power)
-        (self._one,) = Seen.each(self._level_one)
+        (self._one,) = Sight.each(self._level_one)
 
-    def look(self, x0: Tensor) -> list[list[Seen]]:
+    def look(self, x0: Tensor) -> list[list[Sight]]:
         """The next frames (K, D); for each what levels 1, 2, … saw, as far as the signal went."""
         reads = Reads.of(self.nets, x0)
-        told: list[list[Seen]] = []
+        told: list[list[Sight]] = []
         if self.time == 0:
             self.advance(reads.at(0))
             told.append([self._one])
@@ -38,7 +38,7 @@ class Ahead(Live):
             told += self._until_update(reads, len(told))
         return told
 
-    def _until_update(self, reads: Reads, start: int) -> list[list[Seen]]:
+    def _until_update(self, reads: Reads, start: int) -> list[list[Sight]]:
         """Frames from `start` on, as far as was compared or to an update, that one included."""
         second = self._compare(reads.read[start : start + AHEAD])
         quiet = next((i for i, seen in enumerate(second) if seen.boundary), len(second))
@@ -48,18 +48,18 @@ class Ahead(Live):
         if quiet < len(second):
             x = reads.at(start + quiet)
             above, updating = self._ask_from(2, x)
-            told[-1] += (seen for evidence in above for seen in Seen.each(evidence))
+            told[-1] += (seen for evidence in above for seen in Sight.each(evidence))
             self._infer(x, updating)
             self.time += 1
         return told
 
-    def _compare(self, x: Tensor) -> list[Seen]:
+    def _compare(self, x: Tensor) -> list[Sight]:
         """What level 2 says to the next frames (R, H) if it does not update before."""
         kl_static, kl_change = self.nets[1].compare(self.blocks[1], x)
         usual = self._recent.means(kl_static)
         time = torch.arange(self.time, self.time + len(x), device=x.device)
         decision = self.rule.decide(2, time, kl_static, kl_change, usual)
-        return Seen.each(decision.evidence(kl_static, kl_change))
+        return Sight.each(decision.evidence(kl_static, kl_change))
 
 
 class Reads(NamedTuple):
@@ -94,6 +94,8 @@ class Recent:
         size = len(self._powers)
         self._ahead = torch.cat([self._powers, self._powered(values)])
         sums = self._ahead.unfold(0, size, 1)[:-1].sum(1)
+        if self.pushed >= size:
+            return (sums / size).pow(1 / self.power)
         filled = torch.arange(self.pushed, self.pushed + len(values)).clamp_(max=size).to(sums)
         return torch.where(filled > 0, (sums / filled).pow(1 / self.power), torch.inf)
 

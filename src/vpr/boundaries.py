@@ -21,7 +21,7 @@ class Boundary(NamedTuple):
     threshold: float  # what CU compared D_st with
 
 
-class Seen(NamedTuple):
+class Sight(NamedTuple):
     """`Evidence` of one level at one frame of one sequence, in plain numbers."""
 
     kl_static: float
@@ -32,7 +32,7 @@ class Seen(NamedTuple):
     boundary: bool
 
     @classmethod
-    def each(cls, evidence: Evidence) -> list[Seen]:
+    def each(cls, evidence: Evidence) -> list[Sight]:
         """One a row."""
         return [cls(*row) for row in zip(*(field.tolist() for field in evidence), strict=True)]
 
@@ -42,11 +42,11 @@ def boundaries(evidence: Sequence[Evidence], sequence: int, frame: int) -> Itera
     for level, seen in enumerate(evidence[1:], start=2):
         if not bool(seen.boundary[sequence]):
             return  # nested: nothing above can have updated
-        (plain,) = Seen.each(Evidence(*(field[sequence, None] for field in seen)))
+        (plain,) = Sight.each(Evidence(*(field[sequence, None] for field in seen)))
         yield _boundary(plain, level, frame)
 
 
-def plain_boundaries(seen: Sequence[Seen], frame: int) -> Iterator[Boundary]:
+def plain_boundaries(seen: Sequence[Sight], frame: int) -> Iterator[Boundary]:
     """The same of what is plain already."""
     for level, each in enumerate(seen[1:], start=2):
         if not each.boundary:
@@ -54,7 +54,7 @@ def plain_boundaries(seen: Sequence[Seen], frame: int) -> Iterator[Boundary]:
         yield _boundary(each, level, frame)
 
 
-def _boundary(seen: Seen, level: int, frame: int) -> Boundary:
+def _boundary(seen: Sight, level: int, frame: int) -> Boundary:
     kind = _kind(seen.expected, seen.unexpected)
     return Boundary(frame, level, kind, seen.kl_static, seen.kl_change, seen.threshold)
 

@@ -29,7 +29,7 @@ class Live:
         """`lowest` 2 leaves level 1 as it is: it decides nothing, and costs most of a frame."""
         self.rule, self.lowest = model.rule, lowest
         self.encode = model.codec.single()
-        self.nets = [LeanBlock(deepcopy(block)) for block in model.blocks]  # type: ignore[arg-type]
+        self.nets = [deepcopy(LeanBlock(block)) for block in model.blocks]  # type: ignore[arg-type]
         self.blocks = list(tree_map(torch.detach, state.blocks))
         self.windows = list(state.windows)
         self.time = int(state.time[0])

@@ -11,7 +11,7 @@ import torch
 
 from tests.segmenting.made import scenes
 from vpr import VPR, Stream, VPRError
-from vpr.boundaries import Seen, plain_boundaries
+from vpr.boundaries import Sight, plain_boundaries
 from vpr.events import Always, Clockwork, Rule, Subjective
 from vpr.segmenting.eye import Eye, Pixels, with_threshold
 
@@ -19,7 +19,7 @@ Factory = Callable[..., Any]
 VALUES = ("kl_static", "kl_change", "threshold")
 
 
-def look(model: VPR, pictures: np.ndarray, chunk: int) -> list[list[Seen]]:
+def look(model: VPR, pictures: np.ndarray, chunk: int) -> list[list[Sight]]:
     eye = Eye(model)
     starts = range(0, len(pictures), chunk)
     return [told for start in starts for told in eye.look(list(pictures[start : start + chunk]))]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from vpr.ahead import Ahead
-from vpr.boundaries import Seen
+from vpr.boundaries import Sight
 from vpr.errors import VPRError
 from vpr.events import Rule, Subjective
 from vpr.model import VPR
@@ -30,9 +30,12 @@ class Eye:
             self._ahead = Ahead(model)
 
     @torch.inference_mode()
-    def look(self, pictures: Sequence[Picture]) -> list[list[Seen]]:
+    def look(self, pictures: Sequence[Picture]) -> list[list[Sight]]:
         """The next frames, in order; for each what levels 1, 2, … saw, see `Ahead.look`."""
-        return self._ahead.look(self.codec.encode(self.codec.to_layout(self.pixels(pictures))))
+        return self._ahead.look(self.encode(pictures))
+
+    def encode(self, pictures: Sequence[Picture]) -> Tensor:  # → x⁰ (K, D)
+        return self.codec.encode(self.codec.to_layout(self.pixels(pictures)))
 
 
 class Pixels:
