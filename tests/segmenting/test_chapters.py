@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.segmenting.made import event, relaxed, timeline, write_video
-from vpr.segmenting.chapters import Chapter, Chapters
+from vpr.segmenting.chapters import Chapter, Chapters, rounded
 from vpr.segmenting.ffmetadata import ffmetadata
 from vpr.segmenting.webvtt import webvtt
 
@@ -80,6 +80,14 @@ def test_times_of_one_file_are_exact_in_ffmetadata() -> None:
     found = [Chapter(a, b, "c") for a, b in itertools.pairwise(ntsc)]
     read = parsed_ffmetadata("".join(ffmetadata(found, "x")))
     assert [(start, end) for start, end, _ in read] == [(c.start, c.end) for c in found]
+
+
+@relaxed
+@given(st.fractions(-100, 100, max_denominator=4000), st.sampled_from([1, 2, 7, 1000, 10**9]))
+def test_rounded_as_fractions_are(time: Fraction, units: int) -> None:
+    assert rounded(time, units) == round(time * units)
+    half = Fraction(time.numerator, 2 * units)
+    assert rounded(half, units) == round(half * units)
 
 
 def test_special_letters_are_escaped() -> None:

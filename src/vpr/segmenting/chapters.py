@@ -42,6 +42,12 @@ class Chapters:
             yield Chapter(start, end, f"Level {self.level}, event {number} ({kind})")
 
 
+def rounded(time: Fraction, units: int) -> int:
+    """round(time * units), a half to the even number, without the detour by another fraction."""
+    whole, over = divmod(time.numerator * units, time.denominator)
+    return whole + (2 * over > time.denominator or (2 * over == time.denominator and whole % 2))
+
+
 def write_chapters(
     path: Path, timeline: Timeline, form: Callable[[Chapters, str], Iterable[str]]
 ) -> list[Path]:

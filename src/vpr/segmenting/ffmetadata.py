@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import lcm
 
-from vpr.segmenting.chapters import Chapter
+from vpr.segmenting.chapters import Chapter, rounded
 
 LARGEST = 2**31 - 1  # of a numerator or denominator in ffmpeg
 NANOSECONDS = 1_000_000_000
@@ -19,7 +19,7 @@ def ffmetadata(chapters: Iterable[Chapter], title: str) -> Iterator[str]:
     ticks = _ticks(chapters)
     yield f";FFMETADATA1\ntitle={_escaped(title)}\n"
     for chapter in chapters:
-        start, end = round(chapter.start * ticks), round(chapter.end * ticks)
+        start, end = rounded(chapter.start, ticks), rounded(chapter.end, ticks)
         yield f"[CHAPTER]\nTIMEBASE=1/{ticks}\nSTART={start}\nEND={end}\n"
         yield f"title={_escaped(chapter.title)}\n"
 

@@ -103,13 +103,19 @@ def from_dict(data: dict[str, Any]) -> Timeline:
 def _event(event: Event) -> dict[str, Any]:
     """A value that is no number is null: fit and surprise where a side is unknown, the threshold
     while nothing is usual yet (endless) and under a clock (none)."""
+    measures = event.measures()
     return {
         "frame": event.frame,
         "time": float(event.time),
         "exact": str(event.time),
         "level": event.level,
         "kind": event.kind,
-        **{name: _finite(getattr(event, name)) for name in (*FLOATS, "fit", "surprise", "score")},
+        "kl_static": _finite(event.kl_static),
+        "kl_change": _finite(event.kl_change),
+        "threshold": _finite(event.threshold),
+        "fit": _finite(measures["fit"]),
+        "surprise": _finite(measures["surprise"]),
+        "score": _finite(measures["score"]),
     }
 
 

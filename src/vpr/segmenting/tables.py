@@ -21,17 +21,26 @@ COLUMNS = (
 
 
 def row(event: Event) -> dict[str, Any]:
-    """`time` is in seconds, `exact` the same as a fraction."""
-    values = {name: getattr(event, name) for name in COLUMNS if name != "exact"}
-    return values | {"time": float(event.time), "exact": str(event.time)}
+    """By `COLUMNS`, in their order; `time` is in seconds, `exact` the same as a fraction."""
+    return {
+        "frame": event.frame,
+        "time": float(event.time),
+        "level": event.level,
+        "kind": event.kind,
+        **event.measures(),
+        "kl_static": event.kl_static,
+        "kl_change": event.kl_change,
+        "threshold": event.threshold,
+        "exact": str(event.time),
+    }
 
 
 def write_csv(path: Path, timeline: Timeline) -> None:
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(row(event) for event in timeline.boundaries)
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows(row(event).values() for event in timeline.boundaries)
 
     write_atomically(path, write)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from vpr.segmenting.chapters import Chapter
+from vpr.segmenting.chapters import Chapter, rounded
 
 
 def webvtt(chapters: Iterable[Chapter], title: str) -> Iterator[str]:
@@ -21,7 +21,7 @@ def webvtt(chapters: Iterable[Chapter], title: str) -> Iterator[str]:
 
 def milliseconds(seconds: Fraction) -> int:
     """The nearest; a presentation time below 0 is no place on a player's clock."""
-    return max(round(seconds * 1000), 0)
+    return max(rounded(seconds, 1000), 0)
 
 
 def timestamp(milliseconds: int) -> str:
