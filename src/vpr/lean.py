@@ -39,12 +39,11 @@ class LeanBlock:
         return torch.addmm(bias, self._compress(x), weight)
 
     def compare(self, now: BlockState, x: Tensor) -> tuple[Tensor, Tensor]:
-        """D_st and D_ch (R,); see `Block.compare`."""
+        """D_st and D_ch (R,); see `Block.compare`. `now` has R rows, or one for all."""
         assert now.kept is not None
         first = F.leaky_relu_(x.unsqueeze(1) + now.kept.contexts, SLOPE).flatten(0, 1)
-        q = self._posterior(first)
-        p = Belief(*(value.flatten(0, 1) for value in now.kept.p))
-        kl_static, kl_change = kl(q, p).view(-1, 2).unbind(1)
+        q = Belief(*(value.view(-1, 2, value.shape[-1]) for value in self._posterior(first)))
+        kl_static, kl_change = kl(q, now.kept.p).unbind(1)
         return kl_static, kl_change
 
     def update(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> BlockState:

@@ -29,7 +29,7 @@ class Live:
         """`lowest` 2 leaves level 1 as it is: it decides nothing, and costs most of a frame."""
         self.rule, self.lowest = model.rule, lowest
         self.encode = model.codec.single()
-        self.nets = [LeanBlock(deepcopy(block)) for block in model.blocks]  # type: ignore[arg-type]
+        self.nets = [deepcopy(LeanBlock(block)) for block in model.blocks]  # type: ignore[arg-type]
         self.blocks = list(tree_map(torch.detach, state.blocks))
         self.windows = list(state.windows)
         self.time = int(state.time[0])
@@ -53,12 +53,18 @@ class Live:
 
     def _detect(self, x: Encodings) -> tuple[list[Evidence], int]:
         """Event detection, bottom-up: what was seen, and how many levels update."""
-        evidence = [self._level_one]
-        for n in range(1, len(self.nets)):
-            if self.time > 0:  # at the first frame every level updates
-                evidence.append(self._ask(n, x(n)))
-                if not evidence[-1].boundary:
-                    return evidence, n
+        if self.time == 0:  # every level updates
+            return [self._level_one], len(self.nets)
+        evidence, updating = self._ask_from(1, x)
+        return [self._level_one, *evidence], updating
+
+    def _ask_from(self, first: int, x: Encodings) -> tuple[list[Evidence], int]:
+        """The same, of nets `first` and above, as far as the signal goes."""
+        evidence: list[Evidence] = []
+        for n in range(first, len(self.nets)):
+            evidence.append(self._ask(n, x(n)))
+            if not evidence[-1].boundary:
+                return evidence, n
         return evidence, len(self.nets)
 
     def _ask(self, n: int, x: Tensor) -> Evidence:

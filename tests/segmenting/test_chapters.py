@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.segmenting.made import event, relaxed, timeline, write_video
-from vpr.segmenting.chapters import Chapter, chapters
+from vpr.segmenting.chapters import Chapter, Chapters, rounded
 from vpr.segmenting.ffmetadata import ffmetadata
 from vpr.segmenting.webvtt import webvtt
 
@@ -60,15 +60,15 @@ def test_chapters_follow_each_other_from_start_to_end(moments: list[Fraction]) -
     ordered = sorted(set(moments))
     events = [event(n + 1, time=time) for n, time in enumerate(ordered)]
     whole = replace(timeline(events), span=(Fraction(0), ordered[-1] + 1))
-    found = chapters(whole, 2)
+    found = Chapters(whole, 2)
     assert [c.start for c in found] == [Fraction(0), *ordered]
     assert [c.end for c in found] == [*ordered, ordered[-1] + 1]
-    cues = parsed_vtt(webvtt(found, "a --> b\n\nc"))
+    cues = parsed_vtt("".join(webvtt(found, "a --> b\n\nc")))
     assert all(start < end for start, end, _ in cues)
     assert all(
         abs(a - 1000 * c.start) <= Fraction(1, 2) for (a, _, _), c in zip(cues, found, strict=True)
     )
-    exact = parsed_ffmetadata(ffmetadata(found, "x"))
+    exact = parsed_ffmetadata("".join(ffmetadata(found, "x")))
     tolerance = Fraction(1, 10**9)  # five denominators of 30,000 may not fit into ffmpeg's numbers
     for (start, end, _), chapter in zip(exact, found, strict=True):
         assert abs(start - chapter.start) < tolerance
@@ -78,12 +78,20 @@ def test_chapters_follow_each_other_from_start_to_end(moments: list[Fraction]) -
 def test_times_of_one_file_are_exact_in_ffmetadata() -> None:
     ntsc = [Fraction(1001 * n, 30_000) for n in (0, 1, 7, 100_003)]
     found = [Chapter(a, b, "c") for a, b in itertools.pairwise(ntsc)]
-    read = parsed_ffmetadata(ffmetadata(found, "x"))
+    read = parsed_ffmetadata("".join(ffmetadata(found, "x")))
     assert [(start, end) for start, end, _ in read] == [(c.start, c.end) for c in found]
 
 
+@relaxed
+@given(st.fractions(-100, 100, max_denominator=4000), st.sampled_from([1, 2, 7, 1000, 10**9]))
+def test_rounded_as_fractions_are(time: Fraction, units: int) -> None:
+    assert rounded(time, units) == round(time * units)
+    half = Fraction(time.numerator, 2 * units)
+    assert rounded(half, units) == round(half * units)
+
+
 def test_special_letters_are_escaped() -> None:
-    text = ffmetadata([], "a=b;c#d\\e\nf")
+    text = "".join(ffmetadata([], "a=b;c#d\\e\nf"))
     assert text == ";FFMETADATA1\ntitle=a\\=b\\;c\\#d\\\\e\\\nf\n"
 
 
@@ -99,12 +107,12 @@ def test_a_file_a_level(tmp_path: Path) -> None:
 
 def test_a_chapter_without_length_lasts_a_millisecond_and_no_time_is_below_zero() -> None:
     one = replace(timeline([], frames=1), span=(Fraction(-1), Fraction(-1)))
-    assert parsed_vtt(webvtt(chapters(one, 2), "x"))[0][:2] == (0, 1)
+    assert parsed_vtt("".join(webvtt(Chapters(one, 2), "x")))[0][:2] == (0, 1)
 
 
 def test_no_frames_no_chapters() -> None:
     nothing = replace(timeline([]), frames=0)
-    assert chapters(nothing, 2) == []
+    assert list(Chapters(nothing, 2)) == []
 
 
 def test_pyav_reads_the_chapters_and_writes_them_into_a_file(tmp_path: Path) -> None:
@@ -113,7 +121,7 @@ def test_pyav_reads_the_chapters_and_writes_them_into_a_file(tmp_path: Path) -> 
     path = whole.to_ffmetadata(tmp_path / "a.ffmeta")[0]
     with av.open(str(path), format="ffmetadata") as file:
         read = file.chapters()
-    wanted = [(c.start, c.end, c.title) for c in chapters(whole, 2)]
+    wanted = [(c.start, c.end, c.title) for c in Chapters(whole, 2)]
     assert [
         (c["start"] * c["time_base"], c["end"] * c["time_base"], c["metadata"]["title"])
         for c in read

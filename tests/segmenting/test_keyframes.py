@@ -1,5 +1,6 @@
 """A bounded number of pictures: the highest and clearest events, and moments evenly spread."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.segmenting.made import relaxed
+from tests.segmenting.made import event, relaxed
 from vpr.segmenting import keyframes
 from vpr.segmenting.keyframes import KeyFrames
+from vpr.segmenting.timeline import Event
 from vpr.video import Frame
 
 FRAME = Frame(np.zeros((2, 2, 3), np.uint8), 0, 0, Fraction(1, 25))
@@ -24,25 +26,30 @@ def few() -> None:
         yield
 
 
-@relaxed
-@given(st.lists(st.tuples(st.integers(2, 3), st.floats(0, 9)), max_size=40))
-def test_the_highest_then_the_clearest_events_are_kept(worth: list[tuple[int, float]]) -> None:
+def watched(opening: Sequence[Event | None]) -> list[int]:
+    """The frames that are kept, given what each opens."""
     kept = KeyFrames()
-    for frame, (level, score) in enumerate(worth):
-        kept.event(frame, level, score, FRAME)
-    frames = list(kept.pictures())
-    assert len(frames) == min(6, len(worth))
+    for frame, each in enumerate(opening):
+        kept.add(frame, FRAME, each)
+    return list(kept.pictures())
+
+
+@relaxed
+@given(st.lists(st.tuples(st.integers(2, 3), st.floats(1, 9)), max_size=40))
+def test_the_highest_then_the_clearest_events_are_kept(worth: list[tuple[int, float]]) -> None:
+    frames = watched([event(n, level, moved) for n, (level, moved) in enumerate(worth)])
+    moments = watched([None] * len(worth))
+    assert set(moments) <= set(frames)
+    assert len(set(frames) - set(moments)) <= 6
     left_out = [worth[n] for n in range(len(worth)) if n not in frames]
-    assert not left_out or max(left_out) <= min(worth[n] for n in frames)
+    best = sorted(worth, reverse=True)[:6]
+    assert not left_out or max(left_out) <= min(best)
 
 
 @relaxed
 @given(st.integers(1, 2000))
 def test_moments_are_spread_evenly(frames: int) -> None:
-    kept = KeyFrames()
-    for frame in range(frames):
-        kept.moment(frame, FRAME)
-    found = list(kept.pictures())
+    found = watched([None] * frames)
     assert found[0] == 0
     assert len(set(np.diff(found))) <= 1
     assert min(frames, 4) <= len(found) <= 8
@@ -56,6 +63,27 @@ def test_a_thumbnail_is_made_only_for_what_is_kept() -> None:
         return FRAME.picture
 
     kept = KeyFrames()
-    for frame in range(300):
-        kept.event(frame, 2, -float(frame), FRAME._replace(whole=whole))
-    assert len(made) == 6
+    kept.add(0, FRAME._replace(whole=whole), None)
+    for frame in range(1, 600):
+        kept.add(frame, FRAME._replace(whole=whole), event(frame, kl_static=1 / frame))
+    moments = 9 + 4 * 6  # nine in a row, then four at each stride from 2 to 64
+    assert len(made) == moments
+
+
+def test_a_moment_that_opens_an_event_is_encoded_once_and_others_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    encoded: list[int] = []
+
+    def jpeg(picture: np.ndarray) -> bytes:
+        encoded.append(int(picture[0, 0, 0]))
+        return bytes([encoded[-1]])
+
+    monkeypatch.setattr(keyframes, "jpeg", jpeg)
+    kept = KeyFrames()
+    for frame in range(33):
+        shown = FRAME._replace(picture=np.full((2, 2, 3), frame, np.uint8))
+        kept.add(frame, shown, event(frame) if frame in (3, 16) else None)
+    assert encoded == [3, 16]
+    assert kept.pictures() == {n: bytes([n]) for n in (0, 3, 8, 16, 24, 32)}
+    assert sorted(encoded) == [0, 3, 8, 16, 24, 32]

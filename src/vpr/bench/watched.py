@@ -9,8 +9,8 @@ from statistics import median
 from time import perf_counter
 
 from vpr.bench.timing import seconds
+from vpr.boundaries import Sight
 from vpr.checkpoint import load_model
-from vpr.events import Evidence
 from vpr.model import VPR
 from vpr.segmenting.batch import write_files
 from vpr.segmenting.eye import Eye
@@ -71,7 +71,7 @@ class TimedEye(Eye):
         super().__init__(model)
         self.taken = taken
 
-    def look(self, pictures: Sequence[Picture]) -> list[list[Evidence]]:
+    def look(self, pictures: Sequence[Picture]) -> list[list[Sight]]:
         start = perf_counter()
         told = super().look(pictures)
         self.taken["model"] += perf_counter() - start

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from string import Template
 from typing import Any
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def fill(name: str, /, **values: str) -> str:
@@ -46,10 +48,4 @@ def shell(
 
 def carried(value: Any) -> str:
     """JSON within a script element: no "<" of it may end the element, or open another."""
-    return "".join(carried_parts(value))
-
-
-def carried_parts(value: Any) -> Iterator[str]:
-    """The same in small pieces."""
-    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-    return (part.replace("<", "\\u003c") for part in encoder.iterencode(value))
+    return ENCODER.encode(value).replace("<", "\\u003c")

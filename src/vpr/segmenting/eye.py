@@ -1,8 +1,8 @@
-"""A model at work on footage: the image network for many frames at once, then frame by frame."""
+"""A model at work on footage: the image network for many frames at once, then the levels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 
@@ -10,43 +10,32 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from vpr.ahead import Ahead
+from vpr.boundaries import Sight
 from vpr.errors import VPRError
-from vpr.events import Evidence, Rule, Subjective
-from vpr.live import Live
-from vpr.model import VPR, LazyEncodings
+from vpr.events import Rule, Subjective
+from vpr.model import VPR
 from vpr.video.frames import Picture
 
 CHUNK = 16  # frames encoded together: more are hardly cheaper, and each is held in full size
 
 
 class Eye:
-    """Gives what `Stream` gives, for several times as many frames a second.
-
-    Levels 1 and 2 are asked at every frame, so what they read is computed for a whole chunk; the
-    levels above are asked where something happens. Level 1 decides nothing and is left out.
-    """
+    """Gives what `Stream` gives, for several times as many frames a second."""
 
     def __init__(self, model: VPR) -> None:
         check_watches(model)
         self.codec, self.pixels = model.codec, Pixels(model)
         with torch.inference_mode():
-            self._live = Live(model, model.initial(1), lowest=2)
+            self._ahead = Ahead(model)
 
     @torch.inference_mode()
-    def look(self, pictures: Sequence[Picture]) -> list[list[Evidence]]:
-        """The next frames, in order; for each the evidence of levels 1, 2, …, see `Live.step`."""
-        return [self._live.advance(read) for read in self._reads(self.encode(pictures))]
+    def look(self, pictures: Sequence[Picture]) -> list[list[Sight]]:
+        """The next frames, in order; for each what levels 1, 2, … saw, see `Ahead.look`."""
+        return self._ahead.look(self.encode(pictures))
 
     def encode(self, pictures: Sequence[Picture]) -> Tensor:  # → x⁰ (K, D)
         return self.codec.encode(self.codec.to_layout(self.pixels(pictures)))
-
-    def _reads(self, x0: Tensor) -> Iterator[LazyEncodings]:
-        first, second = self._live.nets[:2]
-        x1 = first.f_enc(x0)
-        x2 = second.f_enc(x1)
-        known = x0, x1, x2, second.read(x2)
-        each = zip(*(torch.split(rows, 1) for rows in known), strict=True)  # K times (1, …)
-        return (LazyEncodings(self._live.nets, [*x], {1: read}) for *x, read in each)
 
 
 class Pixels:

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import lcm
 
-from vpr.segmenting.chapters import Chapter
+from vpr.segmenting.chapters import Chapter, rounded
 
 LARGEST = 2**31 - 1  # of a numerator or denominator in ffmpeg
 NANOSECONDS = 1_000_000_000
 
 
-def ffmetadata(chapters: list[Chapter], title: str) -> str:
-    """All times are whole multiples of one time base, so nothing is rounded."""
+def ffmetadata(chapters: Iterable[Chapter], title: str) -> Iterator[str]:
+    """Chapter by chapter. All times are multiples of one time base, so nothing is rounded; to
+    find it, the chapters are gone through once more."""
     ticks = _ticks(chapters)
-    lines = [";FFMETADATA1", f"title={_escaped(title)}"]
+    yield f";FFMETADATA1\ntitle={_escaped(title)}\n"
     for chapter in chapters:
-        start, end = round(chapter.start * ticks), round(chapter.end * ticks)
-        lines += [
-            "[CHAPTER]",
-            f"TIMEBASE=1/{ticks}",
-            f"START={start}",
-            f"END={end}",
-            f"title={_escaped(chapter.title)}",
-        ]
-    return "\n".join(lines) + "\n"
+        start, end = rounded(chapter.start, ticks), rounded(chapter.end, ticks)
+        yield f"[CHAPTER]\nTIMEBASE=1/{ticks}\nSTART={start}\nEND={end}\n"
+        yield f"title={_escaped(chapter.title)}\n"
 
 
-def _ticks(chapters: list[Chapter]) -> int:
+def _ticks(chapters: Iterable[Chapter]) -> int:
     """In a second: exact if ffmpeg can write that down, and nanoseconds if not."""
     times = [time for chapter in chapters for time in (chapter.start, chapter.end)]
     exact = lcm(*(Fraction(time).denominator for time in times))

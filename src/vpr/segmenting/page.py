@@ -7,7 +7,7 @@ from html import escape
 from pathlib import PurePath
 from urllib.parse import quote
 
-from vpr.demo.templates import carried_parts, fill, shell
+from vpr.demo.templates import fill, shell
 from vpr.segmenting.page_data import page_data
 from vpr.segmenting.timeline import Timeline
 
@@ -67,7 +67,7 @@ def page_parts(timeline: Timeline, video: str | None = None) -> Iterator[str]:
         views=("key frame",),
     ).partition(DATA)
     yield before
-    yield from carried_parts(page_data(timeline))
+    yield from page_data(timeline)
     yield after
 
 

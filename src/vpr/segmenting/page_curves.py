@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.demo.curves import LogScale
-from vpr.segmenting.timeline import Curves, Timeline
+from vpr.segmenting.timeline import Curves, Series, Timeline
 
 VALUES = 600_000  # on one page: an hour at 25 frames a second, two levels, frame by frame
 DECADES = 12  # that are told apart; a KL can be nearly 0
@@ -24,34 +24,32 @@ def stride_of(timeline: Timeline) -> int:
 
 def packed_curves(curves: Curves, stride: int) -> dict[str, Any]:
     """`values` are (3, 1 or 2, bins) of D_st, D_ch and the threshold; least before greatest."""
-    values = np.stack([np.asarray(curve, np.float32) for curve in curves])  # (3, T)
-    scale = LogScale.of(values)
-    known = np.where(np.isfinite(values), values, np.nan)
-    logs = np.log10(np.maximum(known, 10.0 ** (scale.high - DECADES)))
-    low = float(np.nanmin(logs)) if np.isfinite(logs).any() else scale.low
-    share = (_binned(logs, stride) - low) / max(scale.high - low, 1e-9)
-    steps = np.nan_to_num(1 + np.round(share * (STEPS - 1)), nan=0.0)
+    scale = LogScale.of(np.concatenate([_extremes(curve) for curve in curves]))
+    logs = [_logs(curve, 10.0 ** (scale.high - DECADES)) for curve in curves]  # one by one: they
+    lows = [float(np.nanmin(each)) for each in logs if np.isfinite(each).any()]  # are large
+    low = min(lows, default=scale.low)
+    steps = np.stack([_steps(_binned(each, stride), low, scale.high) for each in logs])
     return {
         "low": round(low, 6),
         "high": round(scale.high, 6),
         "floor": round(scale.low, 6),
         "ticks": scale.ticks(),
-        "values": packed(steps.astype("<u2")),
+        "values": packed(steps),
     }
 
 
 def packed_times(timeline: Timeline, stride: int) -> dict[str, Any]:
     """Knots, straight between them: two for a steady rate, otherwise one a bin and the end."""
     times, frames = timeline.times, timeline.frames
-    steps = np.diff(times)
-    last = float(np.median(steps)) if len(steps) else 1.0
+    last = float(np.median(np.diff(times))) if frames > 1 else 1.0
     if frames > 1 and times[-1] > times[0]:
         last = last if last > 0 else float(times[-1] - times[0]) / (frames - 1)
         ends = np.append(times, times[-1] + last)
     else:  # one frame, or footage that has no times: a second a frame
         ends = np.arange(frames + 1, dtype=np.float64) + (times[0] if frames else 0.0)
-    even = np.linspace(ends[0], ends[-1], frames + 1)
-    if np.abs(ends - even).max() < 1e-3:  # finer than a screen shows
+    off = np.linspace(ends[0], ends[-1], frames + 1)
+    off -= ends
+    if max(off.max(), -off.min()) < 1e-3:  # finer than a screen shows
         stride = max(frames, 1)
     knots = np.append(ends[:-1:stride], ends[-1]) if frames else np.array([0.0, 1.0])
     start = float(knots[0])
@@ -59,17 +57,32 @@ def packed_times(timeline: Timeline, stride: int) -> dict[str, Any]:
 
 
 def packed(array: NDArray[Any]) -> str:
-    return b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return b64encode(np.ascontiguousarray(array).data).decode()
 
 
-def _binned(values: NDArray[np.float64], stride: int) -> NDArray[np.float64]:
-    """(3, T) → (3, 1, T), or (3, 2, bins); NaN only where a whole bin is."""
+def _extremes(curve: Series) -> Series:
+    """The least and the greatest value that has a logarithm, if any has."""
+    known = np.asarray(curve, np.float32)
+    known = known[np.isfinite(known) & (known > 0)]
+    return np.array([known.min(), known.max()]) if known.size else known
+
+
+def _logs(curve: Series, least: float) -> Series:
+    """NaN where a value is not finite."""
+    values = np.asarray(curve, np.float32)
+    logs: Series = np.log10(np.maximum(np.where(np.isfinite(values), values, np.nan), least))
+    return logs
+
+
+def _steps(logs: Series, low: float, high: float) -> NDArray[np.uint16]:
+    share = (logs - low) / max(high - low, 1e-9)
+    steps: Series = np.nan_to_num(1 + np.round(share * (STEPS - 1)), nan=0.0)
+    return steps.astype("<u2")
+
+
+def _binned(values: Series, stride: int) -> Series:
+    """(T,) → (1, T), or (2, bins); NaN only where a whole bin is."""
     if stride == 1:
-        return values[:, None]
-    room = -values.shape[1] % stride
-    bins = np.pad(values, ((0, 0), (0, room)), constant_values=np.nan)
-    bins = bins.reshape(3, -1, stride)
-    binned: NDArray[np.float64] = np.stack(
-        [np.fmin.reduce(bins, axis=2), np.fmax.reduce(bins, axis=2)], axis=1
-    )
-    return binned
+        return values[None]
+    bins = np.pad(values, (0, -len(values) % stride), constant_values=np.nan).reshape(-1, stride)
+    return np.stack([np.fmin.reduce(bins, axis=1), np.fmax.reduce(bins, axis=1)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from base64 import b64encode
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from io import BytesIO
@@ -11,25 +11,27 @@ from typing import Any
 
 from PIL import Image, UnidentifiedImageError
 
+from vpr.demo.templates import carried
 from vpr.segmenting.page_curves import packed_curves, packed_times, stride_of
+from vpr.segmenting.parts import joined, quoted
 from vpr.segmenting.timeline import Event, Timeline
 
 PICTURES = 7_000_000  # bytes of pictures on a page, as they are written there
 
 
-def page_data(timeline: Timeline) -> dict[str, Any]:
+def page_data(timeline: Timeline) -> Iterator[str]:
+    """Bit by bit."""
     stride = stride_of(timeline)
     pictures = kept_pictures(timeline, PICTURES)
-    return {
-        "frames": timeline.frames,
-        "levels": timeline.levels,
-        "times": packed_times(timeline, stride),
-        "events": [_event(event) for event in timeline.boundaries],
-        "stride": stride,
-        "curves": {n: packed_curves(curves, stride) for n, curves in timeline.curves.items()},
-        "ratio": _ratio(pictures),
-        "pictures": {frame: b64encode(jpeg).decode() for frame, jpeg in pictures.items()},
-    }
+    times = carried(packed_times(timeline, stride))
+    yield f'{{"frames":{timeline.frames},"levels":{timeline.levels},"times":{times},"events":['
+    yield from joined((carried(_event(event)) for event in timeline.boundaries), ",")
+    yield f'],"stride":{stride},"curves":{{'
+    curves = timeline.curves.items()
+    yield from joined((f'"{n}":{carried(packed_curves(each, stride))}' for n, each in curves), ",")
+    yield f'}},"ratio":{_ratio(pictures)},"pictures":{{'
+    yield from joined((f'"{n}":{quoted(jpeg)}' for n, jpeg in pictures.items()), ",")
+    yield "}}"
 
 
 def kept_pictures(timeline: Timeline, room: int) -> dict[int, bytes]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator
+from base64 import b64decode
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,14 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 from vpr.files import read_json, write_parts
+from vpr.segmenting.parts import joined, quoted, quoted_parts
 from vpr.segmenting.timeline import Curves, Event, Timeline
 
 FORMAT = 1
 KIND = "vpr timeline"
 FLOATS = ("kl_static", "kl_change", "threshold")
+LINE = ",\n"  # an event or a picture each
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def write_timeline(path: Path, timeline: Timeline) -> None:
@@ -44,7 +47,7 @@ def read_timeline(path: Path) -> Timeline:
 
 
 def as_json(timeline: Timeline) -> Iterator[str]:
-    """Bit by bit: as a whole, the text of an hour would take several times its own room."""
+    """Bit by bit."""
     head = {
         "kind": KIND,
         "format": FORMAT,
@@ -55,28 +58,26 @@ def as_json(timeline: Timeline) -> Iterator[str]:
         "trouble": timeline.trouble,
         "span": [str(time) for time in timeline.span] if timeline.span else None,
     }
-    curves = (
-        (str(level), {name: _packed(getattr(each, name), "<f4") for name in FLOATS})
-        for level, each in timeline.curves.items()
-    )
-    pictures = ((str(frame), b64encode(jpeg).decode()) for frame, jpeg in timeline.pictures.items())
-    yield _json(head)[:-1]
+    yield ENCODER.encode(head)[:-1]
     yield ', "events": ['
-    yield from _joined(_json(_event(event)) for event in timeline.boundaries)
-    yield f'], "times": {_json(_packed(timeline.times, "<f8"))}, "curves": {{'
-    yield from _joined(f"{_json(key)}: {_json(value)}" for key, value in curves)
+    yield from joined((ENCODER.encode(_event(event)) for event in timeline.boundaries), LINE)
+    yield '], "times": '
+    yield from quoted_parts(timeline.times.astype("<f8", copy=False))
+    yield ', "curves": {'
+    yield from _curves(timeline)
     yield '}, "pictures": {'
-    yield from _joined(f"{_json(key)}: {_json(value)}" for key, value in pictures)
+    pictures = timeline.pictures.items()
+    yield from joined((f'"{frame}": {quoted(jpeg)}' for frame, jpeg in pictures), LINE)
     yield "}}\n"
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _joined(parts: Iterable[str]) -> Iterator[str]:
-    for number, part in enumerate(parts):
-        yield f",\n{part}" if number else part
+def _curves(timeline: Timeline) -> Iterator[str]:
+    for number, (level, curves) in enumerate(timeline.curves.items()):
+        yield f'{LINE if number else ""}"{level}": {{'
+        for place, name in enumerate(FLOATS):
+            yield f'{", " if place else ""}"{name}": '
+            yield from quoted_parts(getattr(curves, name).astype("<f4", copy=False))
+        yield "}"
 
 
 def from_dict(data: dict[str, Any]) -> Timeline:
@@ -102,13 +103,19 @@ def from_dict(data: dict[str, Any]) -> Timeline:
 def _event(event: Event) -> dict[str, Any]:
     """A value that is no number is null: fit and surprise where a side is unknown, the threshold
     while nothing is usual yet (endless) and under a clock (none)."""
+    measures = event.measures()
     return {
         "frame": event.frame,
         "time": float(event.time),
         "exact": str(event.time),
         "level": event.level,
         "kind": event.kind,
-        **{name: _finite(getattr(event, name)) for name in (*FLOATS, "fit", "surprise", "score")},
+        "kl_static": _finite(event.kl_static),
+        "kl_change": _finite(event.kl_change),
+        "threshold": _finite(event.threshold),
+        "fit": _finite(measures["fit"]),
+        "surprise": _finite(measures["surprise"]),
+        "score": _finite(measures["score"]),
     }
 
 
@@ -127,10 +134,6 @@ def _read_event(data: dict[str, Any]) -> Event:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _packed(values: NDArray[Any], kind: str) -> str:
-    return b64encode(values.astype(kind).tobytes()).decode()
 
 
 def _unpacked(text: str, kind: str) -> NDArray[Any]:

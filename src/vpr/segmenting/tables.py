@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vpr.errors import VPRError
-from vpr.files import write_text
+from vpr.files import write_atomically
 from vpr.segmenting.timeline import Event, Timeline
 
 if TYPE_CHECKING:
@@ -22,18 +21,28 @@ COLUMNS = (
 
 
 def row(event: Event) -> dict[str, Any]:
-    """`time` is in seconds, `exact` the same as a fraction."""
-    values = {name: getattr(event, name) for name in COLUMNS if name != "exact"}
-    return values | {"time": float(event.time), "exact": str(event.time)}
+    """By `COLUMNS`, in their order; `time` is in seconds, `exact` the same as a fraction."""
+    return {
+        "frame": event.frame,
+        "time": float(event.time),
+        "level": event.level,
+        "kind": event.kind,
+        **event.measures(),
+        "kl_static": event.kl_static,
+        "kl_change": event.kl_change,
+        "threshold": event.threshold,
+        "exact": str(event.time),
+    }
 
 
 def write_csv(path: Path, timeline: Timeline) -> None:
-    text = StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for event in timeline.boundaries:
-        writer.writerow(row(event))
-    write_text(path, text.getvalue())
+    def write(temporary: Path) -> None:
+        with temporary.open("w", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows(row(event).values() for event in timeline.boundaries)
+
+    write_atomically(path, write)
 
 
 def frame_of(timeline: Timeline) -> DataFrame:

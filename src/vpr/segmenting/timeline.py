@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+TINY = 1e-12
 Series = NDArray[np.float32]  # (frames,), NaN where the signal did not arrive
 
 
@@ -51,6 +52,11 @@ class Event(NamedTuple):
     def score(self) -> float:
         """How clearly it was an event, by whichever criterion speaks louder."""
         return max(self.fit, self.surprise)
+
+    def measures(self) -> dict[str, float]:
+        """All three, each computed once."""
+        fit, surprise = self.fit, self.surprise
+        return {"score": max(fit, surprise), "fit": fit, "surprise": surprise}
 
 
 class Curves(NamedTuple):
@@ -174,5 +180,4 @@ def _log_ratio(a: float, b: float) -> float:
     """Of two divergences; one that is 0 (or unknown) is as good as endlessly small."""
     if math.isnan(a) or math.isnan(b):
         return -math.inf
-    tiny = 1e-12
-    return math.log(max(a, tiny)) - math.log(max(b, tiny))
+    return math.log(a if a > TINY else TINY) - math.log(b if b > TINY else TINY)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from vpr.segmenting.chapters import Chapter
+from vpr.segmenting.chapters import Chapter, rounded
 
 
-def webvtt(chapters: list[Chapter], title: str) -> str:
-    """A chapter track. A cue must end after it starts, so each lasts a millisecond at least."""
-    cues = []
+def webvtt(chapters: Iterable[Chapter], title: str) -> Iterator[str]:
+    """A chapter track, cue by cue. One must end after it starts, so each lasts a millisecond."""
+    # "-->" would end the header, and so would an empty line.
+    heading = " ".join(title.replace("-->", "→").split())
+    yield f"WEBVTT - {heading}\n"
     for chapter in chapters:
         start = milliseconds(chapter.start)
         end = max(milliseconds(chapter.end), start + 1)
-        cues.append(f"{timestamp(start)} --> {timestamp(end)}\n{_plain(chapter.title)}\n")
-    # "-->" would end the header, and so would an empty line.
-    heading = " ".join(title.replace("-->", "→").split())
-    return "\n".join([f"WEBVTT - {heading}\n", *cues])
+        yield f"\n{timestamp(start)} --> {timestamp(end)}\n{_plain(chapter.title)}\n"
 
 
 def milliseconds(seconds: Fraction) -> int:
     """The nearest; a presentation time below 0 is no place on a player's clock."""
-    return max(round(seconds * 1000), 0)
+    return max(rounded(seconds, 1000), 0)
 
 
 def timestamp(milliseconds: int) -> str:
