@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.segmenting.made import event, relaxed
 from vpr.segmenting import keyframes
-from vpr.segmenting.keyframes import KeyFrames
+from vpr.segmenting.keyframes import STRIDE, KeyFrames
 from vpr.segmenting.timeline import Event
 from vpr.video import Frame
 
@@ -52,7 +52,7 @@ def test_moments_are_spread_evenly(frames: int) -> None:
     found = watched([None] * frames)
     assert found[0] == 0
     assert len(set(np.diff(found))) <= 1
-    assert min(frames, 4) <= len(found) <= 8
+    assert min(-(-frames // STRIDE), 4) <= len(found) <= 8
 
 
 def test_a_thumbnail_is_made_only_for_what_is_kept() -> None:
@@ -66,8 +66,9 @@ def test_a_thumbnail_is_made_only_for_what_is_kept() -> None:
     kept.add(0, FRAME._replace(whole=whole), None)
     for frame in range(1, 600):
         kept.add(frame, FRAME._replace(whole=whole), event(frame, kl_static=1 / frame))
-    moments = 9 + 4 * 6  # nine in a row, then four at each stride from 2 to 64
-    assert len(made) == moments
+    moments = 9 + 4 * 4  # nine at stride 4, then four at each from 8 to 64
+    events = 5  # six are kept, and one of them is a moment
+    assert len(made) == moments + events
 
 
 def test_a_moment_that_opens_an_event_is_encoded_once_and_others_at_the_end(

@@ -12,6 +12,7 @@ from vpr.video.frames import Frame, Picture
 
 EVENTS = 480  # pictures of the highest and clearest events
 EVENLY = 120  # and of moments spread over the footage
+STRIDE = 4  # frames between moments at first: neighbours look alike, and most are soon let go
 QUALITY = 80
 
 
@@ -23,7 +24,7 @@ class KeyFrames:
     def __init__(self) -> None:
         self._events: list[tuple[int, float, int, bytes]] = []  # a heap: the least worth is first
         self._evenly: dict[int, Picture] = {}
-        self._stride = 1
+        self._stride = STRIDE
 
     def add(self, frame: int, shown: Frame, event: Event | None) -> None:
         """A frame in its turn, and the event that it opens, that of the highest level."""
