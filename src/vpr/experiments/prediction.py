@@ -28,8 +28,7 @@ INKS = {"colour": OTHERS[1], "wall": BOTH, "object": OTHERS[0]}
 def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
     """Each level from 2 on jumps; the share of its events with the right colour, in all and by k.
 
-    `steps` forgives a slip: each event against the one painted before it. `alone` asks for the jump
-    itself: levels below, which are held otherwise, have no past, and so nothing to say about it.
+    `steps` forgives a slip: each event against the one painted before it.
     """
     batch = watched(config, amount(config, SEQUENCES))
     reader, jumps = reader_for(config, folder.parent), amount(config, JUMPS)
@@ -39,15 +38,10 @@ def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
     for level, factor in HELD[config.data.name].items():
         if level > 1:
             painted = read_jumps(model, reader, video, level, jumps)[factor]
-            alone = read_jumps(model, reader, video, level, jumps, below="means")[factor]
             last, count = batch.factors[factor][:, -1], world_of(config).counts[factor]
             right = in_order(painted, last, count)
             steps = float(one_on(painted, last, count).mean())
-            found[factor] = {
-                "accuracy": float(right.mean()),
-                "steps": steps,
-                "alone": float(in_order(alone, last, count).mean()),
-            }
+            found[factor] = {"accuracy": float(right.mean()), "steps": steps}
             curves[factor] = right.mean(0).tolist()
     return found | {"curve": curves}
 
@@ -79,7 +73,6 @@ def claims(results: Results) -> list[Claim]:
         for key, what, paper in (
             ("accuracy", "", PAPER[factor]),
             ("steps", ": each right after the one before", "none"),
-            ("alone", ": levels below without their past instead of held", "none"),
         ):
             ours = [run.metrics[factor][key] for run in runs]
             rows.append(Claim(f"{name}{what}", paper, ours, setting(runs)))
