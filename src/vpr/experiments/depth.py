@@ -1,0 +1,61 @@
+"""Beyond the paper: Moving Ball with two and with four layers in each dense network."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+
+from vpr.checkpoint import load_model
+from vpr.config import RunConfig
+from vpr.experiments import prediction
+from vpr.experiments.ball import Appearance, ball, draw_training, scores
+from vpr.experiments.base import Advance, Claim, Experiment, Measured, Results, Scale
+from vpr.experiments.figures import BOTH, OTHERS
+from vpr.experiments.settings import setting
+from vpr.experiments.store import seeded
+from vpr.experiments.trained import finish
+
+APPEARANCES = {
+    "two": Appearance("two layers", OTHERS[1]),
+    "four": Appearance("four layers", BOTH),
+}
+PAPER = {"two": "none", "four": "0.97 ± 0.03"}
+JUMPS = {"two": "none", "four": "1.0 ± 0.0"}
+
+
+def variants(scale: Scale) -> dict[str, RunConfig]:
+    four = ball(scale)
+    return {"two": replace(four, model=replace(four.model, layers=2)), "four": four}
+
+
+def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
+    """The scores of the run, and how well level 2 jumps 200 events ahead."""
+    config = seeded(config, seed)
+    record, folder = finish(config, runs, advance)
+    start = perf_counter()
+    jumps = prediction.ask(load_model(folder), config, folder)["colour"]["accuracy"]
+    return Measured(scores(record) | {"jumps": jumps}, record["seconds"] + perf_counter() - start)
+
+
+def claims(results: Results) -> list[Claim]:
+    rows = []
+    for name, runs in results.items():
+        where = f"Moving Ball, {APPEARANCES[name].label}"
+        differs = ("2 layers in each network (4); " if name == "two" else "") + setting(runs)
+        f1, jumps = ([run.metrics[key] for run in runs] for key in ("f1", "jumps"))
+        rows.append(Claim(f"{where}: level-2 F1", PAPER[name], f1, differs))
+        rows.append(Claim(f"{where}: 200 events ahead, right", JUMPS[name], jumps, differs))
+    return rows
+
+
+EXPERIMENT = Experiment(
+    name="depth",
+    title="Moving Ball: F1 of level 2 over training with two and with four layers in each network",
+    cost="about ten minutes a run; four is that of criteria",
+    variants=variants,
+    measure=measure,
+    draw=partial(draw_training, appearances=APPEARANCES),
+    claims=claims,
+)
