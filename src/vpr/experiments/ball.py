@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vpr.config import RunConfig
@@ -18,7 +19,9 @@ F1 = "F1 of level 2, colour changes"
 
 
 def ball(scale: Scale, slow: bool = False) -> RunConfig:
-    return run_of("moving-ball-slow" if slow else "moving-ball", scale)
+    """With the paper's four layers in each network: runs are older than the preset's two."""
+    run = run_of("moving-ball-slow" if slow else "moving-ball", scale)
+    return replace(run, model=replace(run.model, layers=4))
 
 
 def scores(record: Record) -> dict[str, Any]:

@@ -42,8 +42,7 @@ def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measu
 def claims(results: Results) -> list[Claim]:
     rows = []
     for name, runs in results.items():
-        where = f"Moving Ball, {APPEARANCES[name].label}"
-        differs = ("2 layers in each network (4); " if name == "two" else "") + setting(runs)
+        where, differs = f"Moving Ball, {APPEARANCES[name].label}", setting(runs)
         f1, jumps = ([run.metrics[key] for run in runs] for key in ("f1", "jumps"))
         rows.append(Claim(f"{where}: level-2 F1", PAPER[name], f1, differs))
         rows.append(Claim(f"{where}: 200 events ahead, right", JUMPS[name], jumps, differs))

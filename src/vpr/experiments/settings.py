@@ -11,6 +11,7 @@ from vpr.experiments.base import Result, Scale
 from vpr.presets import preset
 from vpr.schedule import Staged
 
+LAYERS = 4  # in the paper
 STAGED = "smaller image network, staged schedule with random updates at first, root mean in CU"
 TWO = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate"
 BALL = f"{TWO}, about 2,000 steps"
@@ -22,7 +23,7 @@ SETTINGS = {
     "cpu/moving-ball": BALL,
     "cpu/moving-ball-slow": BALL,
     "cpu/bouncing-balls": (
-        f"|s| 40 (60), |x| 200 (1024), 2 layers in each network (4), two balls of ours, {TWO}, "
+        f"|s| 40 (60), |x| 200 (1024), two balls of ours, {TWO}, "
         "6,000 to 7,000 steps, most on 3 frames (15)"
     ),
     "cpu/3dsd": f"{SHAPES}, then 250 on 50 frames",
@@ -75,4 +76,6 @@ def _little(data: Data) -> Data:
 def setting(runs: Sequence[Result]) -> str:
     """What differs from the paper, for the table."""
     name: str = runs[0].config["preset"]
-    return f"{name}: {SETTINGS.get(name) or SETTINGS[name.split('/')[0]]}"
+    layers = runs[0].config["model"].get("layers", LAYERS)  # older runs had no choice
+    fewer = f"{layers} layers in each network ({LAYERS}), " if layers != LAYERS else ""
+    return f"{name}: {fewer}{SETTINGS.get(name) or SETTINGS[name.split('/')[0]]}"

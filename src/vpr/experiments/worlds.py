@@ -16,5 +16,5 @@ HELD: Mapping[str, Mapping[int, str]] = {  # level → the factor that is its ow
 
 
 def worlds(scale: Scale) -> dict[str, RunConfig]:
-    """The runs of `criteria` and of `3dsd-events`."""
+    """The runs of `depth`, two layers, and of `3dsd-events`."""
     return {name: run_of(name, scale) for name in NAMES}
