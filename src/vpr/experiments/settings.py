@@ -24,7 +24,7 @@ SETTINGS = {
     "cpu/moving-ball-slow": BALL,
     "cpu/bouncing-balls": (
         f"|s| 40 (60), |x| 200 (1024), two balls of ours, {TWO}, "
-        "6,000 to 7,000 steps, most on 3 frames (15)"
+        "7,000 to 8,000 steps, most on 3 frames (15)"
     ),
     "cpu/3dsd": f"{SHAPES}, then 250 on 50 frames",
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
