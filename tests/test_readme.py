@@ -87,13 +87,13 @@ def test_links_lead_somewhere() -> None:
 def test_results_are_those_of_the_files() -> None:
     """Every seed that was run stands in the table, with the numbers that were measured."""
     rows = []
-    for path in sorted((ROOT / "results" / "criteria").glob("both-s*.json")):
+    for path in sorted((ROOT / "results" / "depth").glob("two-s*.json")):
         run = json.loads(path.read_text())
         cells = [run["metrics"][name] for name in ("f1", "precision", "recall", "random_f1")]
         numbers = " | ".join(f"{value:.4f}" for value in cells)
         rows.append(f"| {run['seed']} | {numbers} | {run['seconds'] / 60:.0f} |")
     assert re.findall(r"^\| \d.*$", README, re.MULTILINE) == rows
-    for name, headlines in (("criteria", 1), ("3dsd-events", 2)):
+    for name, headlines in (("depth", 1), ("bouncing-balls-events", 1), ("3dsd-events", 2)):
         experiment = EXPERIMENTS[name]
         for claim in experiment.claims(load(ROOT / "results", experiment, "cpu"))[:headlines]:
             assert f"**{shown(claim)}**" in README

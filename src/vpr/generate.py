@@ -134,8 +134,8 @@ def _jump(
         eps = noise[:, n] if noise is not None else None
         parts.append(Jumper(block, c).jump(d, steps, eps))
     p, s = tree_map(lambda *each: torch.cat(each).transpose(0, 1), *(part[:2] for part in parts))
-    last = Belief(*(value[:, -1] for value in p))
-    return p, s, block.imagined(parts[-1].d, c, s[:, -1], last, *parts[-1][3:])
+    q, last = Belief(*(value[:, -1] for value in p)), parts[-1]
+    return p, s, block.imagined(last.d, c, s[:, -1], q, last.d_next, last.p_next)
 
 
 def _opening(model: VPR, n: int, d: Tensor, c: Tensor, noise: Tensor | None) -> Jumps:
