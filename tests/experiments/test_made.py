@@ -21,7 +21,7 @@ from vpr.films.pictures import sheet
 
 
 def result(**metrics: object) -> Result:
-    return Result("vpr", 0, {"preset": "cpu/3dsd"}, {}, 0.0, metrics)
+    return Result("vpr", 0, {"preset": "cpu/3dsd", "model": {}}, {}, 0.0, metrics)
 
 
 def entropies(*rows: tuple[float, float, float]) -> Result:

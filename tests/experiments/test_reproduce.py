@@ -21,6 +21,7 @@ from vpr.experiments.settings import setting
 from vpr.experiments.store import load, path_of, save
 from vpr.experiments.trained import RECORD
 from vpr.presets import PRESETS
+from vpr.serial import to_dict
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "vpr", "reproduce", "criteria", "--scale", "tiny"]
@@ -164,8 +165,10 @@ def test_what_is_in_the_repository_was_made_by_the_command(name: str) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_says_how_it_differs(name: str) -> None:
-    run = Result("both", 0, {"preset": name}, {}, 0.0, {})
-    assert setting([run]).startswith(f"{name}: ")
+    config = to_dict(PRESETS[name])
+    told = setting([Result("both", 0, config, {}, 0.0, {})])
+    assert told.startswith(f"{name}: ")
+    assert ("2 layers in each network (4)" in told) == (config["model"]["layers"] == 2)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
