@@ -91,6 +91,23 @@ def test_nothing_else_stands_in_the_tables() -> None:
     assert sorted(found) == sorted([*map(train_row, NAMES), *streams, *levels])
 
 
+def test_footage() -> None:
+    result = bench("segment")
+    (file,) = result["files"]
+    shares = (file[f"{what}_share"] for what in ("decoding", "model", "rest"))
+    ratios = (file[f"vpr_over_{other}"] for other in ("content", "content_pyav"))
+    cells = [f"{ratio:.2f}" for ratio in ratios] + [f"{share:.1%}" for share in shares]
+    for cell in (f"{file['vpr_fps']:,.0f}", *cells, f"{result['growth_mb']:.1f} MB"):
+        assert f"| {cell} |" in PAGE
+
+
+@pytest.mark.parametrize("name", ["moving-ball", "3dsd"])
+def test_rollouts(name: str) -> None:
+    found = bench(f"rollout-{name}")["by_sequences"]
+    one, many = (f"{found[n]['rollout_over_decoding']:.2f}" for n in ("1", "16"))
+    assert f"{one} and {many} (`cpu/{name}`" in PAGE
+
+
 def test_readme_says_the_same() -> None:
     paper, stream = bench("train-paper"), bench("stream-cpu")
     assert f"{paper['vpr_over_limit']:.2f} times" in README
