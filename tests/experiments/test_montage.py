@@ -209,7 +209,7 @@ def test_every_level_is_claimed_and_none_is_chosen() -> None:
     one = dict.fromkeys(("0 s", "0.2 s", "1 s"), within)
     names = ["level 2", "level 3", "content", "adaptive", "ruptures"]
     metrics = {"worlds": ["ball", "3dsd"], "scores": dict.fromkeys(names, one)}
-    run = Result("video", 0, {"run": {"preset": "cpu/video"}}, {}, 0.0, metrics)
+    run = Result("video", 0, {"run": {"preset": "cpu/video", "model": {}}}, {}, 0.0, metrics)
     told = claims({"video": [run]})
     assert [claim.paper for claim in told] == ["none"] * 5
     assert all(claim.what.startswith("Montage of ball, 3dsd: ") for claim in told)
