@@ -140,6 +140,7 @@ class VPR(nn.Module):
     ) -> Loss:
         """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)].
 
+        `weights` may add a rent, Σ_n r_n Σ_τ D_KL[q(s^n_τ) ‖ N(0, 1)].
         `trusted` data is not searched for NaN and values out of range: one look at it less.
         """
         weights = weights or Weights(1.0, (1.0,) * self.config.levels)
@@ -158,6 +159,9 @@ class VPR(nn.Module):
             beta = torch.where(beta < 1, beta * balance(kls), beta)
         rates = torch.stack([lv.evidence.boundary.float().mean() for lv in trace.levels])
         total = weights.reconstruction * reconstruction + (beta * kls).sum()
+        if weights.rent:
+            told = torch.stack([level.told().mean() for level in trace.levels])
+            total = total + (told.new_tensor(weights.rent) * told).sum()
         return Loss(total, reconstruction, kls, rates, trace.state)
 
     @torch.no_grad()

@@ -69,6 +69,7 @@ _CPU_SHAPES = RunConfig(
         settle_patience=1,
         level_one_steps=100,
         squeeze_steps=800,
+        rent=0.1,  # or else level 2 keeps a copy of the object, and paints it over jumps of level 3
     ),
 )
 

@@ -16,6 +16,7 @@ class Weights(NamedTuple):
     kl: tuple[float, ...]  # β of each level, level 1 first
     expected: bool = True  # may CE decide yet?
     explore: float = 0.0  # chance of an update without a reason
+    rent: tuple[float, ...] = ()  # of each level, for all that its state holds; none: no rent
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,10 @@ class Staged:
        the third and each further level goes on to twice that of the one below it, over
        `squeeze_steps`: of what no level can foresee, the first frame of a sequence, a level keeps
        no copy that the one below it can hold.
+
+    What a level can foresee costs it no KL, so nothing keeps it from holding a copy of what the
+    level above holds. `rent` does: each update pays for all that its state tells, D_KL(q ‖ N(0, 1)),
+    from when β has risen. A slow feature is held most cheaply by the level that updates least.
     """
 
     name: ClassVar[str] = "staged"
@@ -83,6 +88,9 @@ class Staged:
     upper: float = option(4.0, "Last β of level 2; level 1 has 1, a further one twice the last.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
+    rent: float = option(
+        0.0, "Price of what a state holds, foreseen or not: for each nat away from N(0, 1)."
+    )
 
     def __post_init__(self) -> None:
         counted = (self.settle_window, self.settle_patience, self.shift_steps)
@@ -93,13 +101,19 @@ class Staged:
             )
         if min(self.low, self.lift, self.upper) <= 0 or not 0 <= self.explore <= 1:
             raise VPRError("schedule needs low, lift and upper above 0 and explore in [0, 1]")
+        if self.rent < 0:
+            raise VPRError(f"schedule needs a rent of 0 or more, got {self.rent}")
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = None if settled is None else step - settled
         beta = self._beta(since, levels)
         decides = since is not None and self._top_pays(since, levels)
         return Weights(
-            self.reconstruction, beta, expected=decides, explore=0.0 if decides else self.explore
+            self.reconstruction,
+            beta,
+            expected=decides,
+            explore=0.0 if decides else self.explore,
+            rent=tuple(self.rent * min(each, 1.0) for each in beta) if self.rent else (),
         )
 
     def curve(self) -> Curve:

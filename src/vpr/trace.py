@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
-from vpr.beliefs import Belief
+from vpr.beliefs import Belief, kl
 from vpr.block import BlockState
 from vpr.events import Evidence, Window
 
@@ -27,6 +28,10 @@ class LevelTrace(NamedTuple):
     p: Belief  # (B, T, S) the prior it was predicted with
     kl: Tensor  # (B, T) D_KL(q ‖ p) where the level updated, 0 elsewhere
     evidence: Evidence  # (B, T) each
+
+    def told(self) -> Tensor:  # (B, T)
+        """All that a new state tells, foreseen or not: D_KL(q ‖ N(0, 1)); 0 between updates."""
+        return torch.where(self.evidence.boundary, kl(self.q, Belief.standard(self.s)), 0.0)
 
 
 class Trace(NamedTuple):
