@@ -95,12 +95,13 @@ _CPU_BALLS = replace(
 _PAPER_MAZE = replace(
     _PAPER_SHAPES, preset="paper/maze", data=MiniworldMaze(least_stay=1, most_stay=1)
 )
-# Without the long sequences at the end: its run was made before these were added.
+# Without the long sequences at the end and without rent: its run was made before these were added.
 _CPU_MAZE = replace(
     _CPU_SHAPES,
     preset="cpu/maze",
     data=MiniworldMaze(),
     training=replace(_CPU_SHAPES.training, long_steps=0),
+    schedule=replace(_CPU_SHAPES.schedule, rent=0.0),
 )
 
 # Footage of one's own: the path is the user's.
