@@ -14,7 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from tests.oracle import Decide, Record, algorithm_1, fixed, negative_elbo, subjective
+from tests.oracle import (
+    Decide,
+    Gauss,
+    Record,
+    algorithm_1,
+    fixed,
+    gaussian_kl,
+    negative_elbo,
+    subjective,
+)
 from vpr.errors import VPRError
 from vpr.events import Decision, Window
 from vpr.model import VPR
@@ -284,6 +293,27 @@ class TestLoss:
         half = Weights(0.5, (1.0, 1.0, 1.0), expected=True)
         halved = model.loss(video, noise=noise, weights=half)
         assert_close(halved.total, loss.total.detach() - 0.5 * bare, 1e-9)
+
+    def test_rent(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
+        """Every update pays for its distance from N(0, 1), foreseen or not; nothing else does."""
+        model = tiny_model(3, seed=3)
+        video, noise = scenes(), draw(model)
+        free, rent = Weights(1.0, (1.0, 1.0, 1.0)), (0.5, 2.0, 0.1)
+        loss = model.loss(video, noise=noise, weights=free)
+        paying = model.loss(video, noise=noise, weights=free._replace(rent=rent))
+        records = consult(model, video, noise, lambda b: subjective())
+        frames = [frame for record in records for frame in record.levels]
+        due = 0.0
+        for n, price in enumerate(rent):
+            updates = [frame[n].q for frame in frames if frame[n].boundary]
+            told = sum(
+                gaussian_kl(q, Gauss(torch.zeros_like(q.mean), torch.ones_like(q.std))).item()
+                for q in updates
+            )
+            due += price * told / len(frames)
+        assert due > 1
+        assert paying.total.item() == pytest.approx(loss.total.item() + due)
+        assert_close(paying.elbo, loss.elbo.detach(), 1e-12)
 
     def test_balancing(self, tiny_model: Factory, scenes: Factory) -> None:
         """Each β below 1 is shared by the levels' KLs; a β of 1 or more is left as it is."""

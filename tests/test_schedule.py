@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vpr.errors import VPRError
 from vpr.schedule import Curve, Linear, Staged, between
 
 
@@ -44,6 +45,15 @@ def test_of_three_levels_each_pays_what_the_one_below_paid() -> None:
     assert betas[2] == pytest.approx((4, 0.5, 0.01))
     assert betas[3] == pytest.approx((4, 4, 0.5))
     assert betas[4] == pytest.approx((4, 4, 4))
+
+
+def test_rent_rises_with_beta_and_no_further() -> None:
+    schedule = Staged(low=2e-4, lift=50.0, rent=0.1)
+    assert schedule.weights(0, 3, None).rent == pytest.approx((0.05, 0.001, 2e-5))
+    assert schedule.weights(9999, 3, 1000).rent == pytest.approx((0.1, 0.1, 0.1))
+    assert Staged().weights(9999, 3, 1000).rent == ()
+    with pytest.raises(VPRError, match="rent of 0 or more"):
+        Staged(rent=-0.1)
 
 
 def test_of_three_levels_ce_waits_until_the_top_pays_in_full() -> None:
