@@ -68,8 +68,9 @@ class Staged:
        no copy that the one below it can hold.
 
     What a level can foresee costs it no KL, so nothing keeps it from holding a copy of what the
-    level above holds. `rent` does: each update pays for all that its state tells, D_KL(q ‖ N(0, 1)),
-    from when β has risen. A slow feature is held most cheaply by the level that updates least.
+    level above holds. `rent` does: each update pays for all that its state tells, foreseen or not,
+    D_KL(q ‖ N(0, 1)), as β rises. A slow feature is held most cheaply by the level that updates
+    least.
     """
 
     name: ClassVar[str] = "staged"
