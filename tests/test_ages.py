@@ -45,7 +45,8 @@ def test_ticks_are_updates_of_the_level_below(
 
 
 def test_forgetting_is_for_the_named_sequences() -> None:
-    ages = Ages(torch.tensor([[3, 1], [2, 2]]), torch.ones(2, 2, dtype=torch.bool))
+    counted = torch.ones(2, 2, dtype=torch.bool)
+    ages = Ages(torch.tensor([[3, 1], [2, 2]]), counted, ~counted.any(1))
     forgot = ages.forgotten(torch.tensor([True, False]))
     assert forgot.ticks.tolist() == [[0, 0], [2, 2]]
     assert forgot.seen.tolist() == [[False, False], [True, True]]

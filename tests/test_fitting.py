@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,9 @@ from vpr.data import Batch, MovingBall
 from vpr.durations import LONGEST, Durations
 from vpr.events import Clockwork, Decision
 from vpr.fitting import examples, fit_durations
+from vpr.imagination import dream, foresee
 from vpr.trace import State
+from vpr.tree import tree_map
 
 
 @pytest.fixture
@@ -85,7 +88,8 @@ def test_a_regular_world_is_learned_exactly(
 
 
 def seen(ticks: int, batch: int) -> Ages:
-    return Ages(torch.full((batch, 2), ticks), torch.ones(batch, 2, dtype=torch.bool))
+    counted = torch.ones(batch, 2, dtype=torch.bool)
+    return Ages(torch.full((batch, 2), ticks), counted, ~counted.any(1))
 
 
 @pytest.mark.usefixtures("quick")
@@ -135,14 +139,50 @@ def test_what_each_head_is_told(model: VPR) -> None:
     durations = Durations(model.config)
     with torch.no_grad():
         state = model.observe(torch.rand(4, 9, *model.config.frame)).state
-    ages = Ages(torch.tensor([[3, 0]] * 3 + [[LONGEST + 5, 0]]), torch.tensor([[True, False]] * 4))
-    two, three = durations.inputs(state, ages)
+    dreamt = torch.tensor([True, False, False, True])
+    ticks = torch.tensor([[3, 0]] * 3 + [[LONGEST + 5, 0]])
+    two, three = durations.inputs(state, Ages(ticks, torch.tensor([[True, False]] * 4), dreamt))
     clock = torch.zeros(4, 2 * LONGEST)
     clock[:3, LONGEST + 3], clock[3, -1] = 1, 1
     one, own, top = state.blocks
-    assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock], -1))
-    assert torch.equal(three[:, : -2 * LONGEST], torch.cat([top.s, own.d_next], -1))
-    assert (three[:, -2 * LONGEST] == 1).all()
+    bit = dreamt.unsqueeze(1).float()
+    assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock, bit], -1))
+    assert torch.equal(three[:, : -2 * LONGEST - 1], torch.cat([top.s, own.d_next], -1))
+    assert (three[:, -2 * LONGEST - 1] == 1).all()
+    assert torch.equal(three[:, -1], dreamt.float())
+
+
+def test_dreams_are_asked_beside_what_is_seen(model: VPR) -> None:
+    """Same outcomes; what is told comes from the priors until the eyes open again."""
+    video, durations = torch.rand(5, 9, *model.config.frame), Durations(model.config)
+    seen = examples(model, durations, video)[0]
+    both = examples(model, durations, video, asleep=4)[0]
+    pairs = both.inputs.view(8, 2, 5, -1)  # level 1 moves at every frame: all are asked
+    assert torch.equal(pairs[:, 0].flatten(0, 1), seen.inputs)
+    assert torch.equal(both.changed.view(8, 2, 5)[:, 1], both.changed.view(8, 2, 5)[:, 0])
+    told, dreamt = pairs[..., :-1].unbind(1)
+    assert (pairs[:, 1, :, -1] == 1).all()
+    same = (told == dreamt).all(-1)  # (8, 5)
+    awake = [[t == 0 or (t + row) % 4 == 0 for row in range(5)] for t in range(8)]
+    assert same.tolist() == awake
+
+
+def test_a_dream_of_a_known_future_is_imagination(model: VPR) -> None:
+    with torch.no_grad():
+        state = model.observe(torch.rand(3, 9, *model.config.frame)).state
+        ahead = foresee(model, state, lambda s, a: torch.ones(3, 2))
+        moved = torch.ones(3, 3, dtype=torch.bool)
+        for moment in islice(ahead, 3):
+            state = dream(model, state, moved)
+            pairs = zip(leaves(state), leaves(moment.state), strict=True)
+            assert all(torch.equal(*pair) for pair in pairs)
+            assert moment.ages.dreamt.all()
+
+
+def leaves(state: State) -> list[Tensor]:
+    found: list[Tensor] = []
+    tree_map(lambda tensor: found.append(tensor) or tensor, state)
+    return found
 
 
 @pytest.mark.usefixtures("quick")

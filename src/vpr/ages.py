@@ -18,12 +18,14 @@ class Ages(NamedTuple):
 
     ticks: Tensor  # (B, N − 1) since the level's last update
     seen: Tensor  # (B, N − 1) was that update a change, or only the sequence's first frame?
+    dreamt: Tensor  # (B,) was the last frame imagined?
 
     @classmethod
     def unknown(cls, batch: int, levels: int) -> Ages:
         """Nothing was seen to begin: after a first frame, or when nobody counted."""
         ticks = torch.zeros(batch, levels - 1, dtype=torch.long)
-        return cls(ticks, torch.zeros_like(ticks, dtype=torch.bool))
+        nowhere = torch.zeros_like(ticks, dtype=torch.bool)
+        return cls(ticks, nowhere, nowhere.any(1))
 
     @classmethod
     def of(cls, trace: Trace, before: Ages | None = None) -> Ages:
@@ -36,15 +38,16 @@ class Ages(NamedTuple):
             ages = ages.after(moved[:, t] & ~opens if t == 0 else moved[:, t])
         return ages
 
-    def after(self, moved: Tensor) -> Ages:
-        """A frame later, at which the levels `moved` (B, N), level 1 first."""
+    def after(self, moved: Tensor, dreamt: bool = False) -> Ages:
+        """A frame later, seen or `dreamt`, at which the levels `moved` (B, N), level 1 first."""
         below, own = moved[:, :-1], moved[:, 1:]
-        return Ages((self.ticks + below).masked_fill(own, 0), self.seen | own)
+        ticks = (self.ticks + below).masked_fill(own, 0)
+        return Ages(ticks, self.seen | own, torch.full_like(self.dreamt, dreamt))
 
     def forgotten(self, rows: Tensor) -> Ages:
         """Unknown in the sequences `rows` (B,), a mask."""
         rows = rows.unsqueeze(1)
-        return Ages(self.ticks.masked_fill(rows, 0), self.seen & ~rows)
+        return Ages(self.ticks.masked_fill(rows, 0), self.seen & ~rows, self.dreamt)
 
     def to(self, device: torch.device) -> Ages:
-        return Ages(self.ticks.to(device), self.seen.to(device))
+        return Ages(*(each.to(device) for each in self))

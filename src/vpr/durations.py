@@ -26,6 +26,7 @@ class Durations(nn.Module):
                     that "every fourth" can be said exactly; counted apart where the beginning of
                     the event was not seen, as an age of at least so much
     d^{n−1}_{τ+1}   what level n−1 predicts its next step from: a ball about to meet the wall
+    dreamt          whether all this was imagined: then it is a little off, and less can be sure
 
     All is known before the next frame; nesting is kept, since h^n is asked only where level n−1
     updates, and then the ticks of its age are that level's updates, whatever time they take.
@@ -37,7 +38,8 @@ class Durations(nn.Module):
             raise VPRError("a model of one level has no events whose duration could be learned")
         states = [2 * config.state_size] * (config.levels - 2) + [config.state_size]  # none above N
         self.heads = nn.ModuleList(
-            Layers(own + config.width + 2 * LONGEST, HIDDEN, HIDDEN, 1, gain=0.1) for own in states
+            Layers(own + config.width + 2 * LONGEST + 1, HIDDEN, HIDDEN, 1, gain=0.1)
+            for own in states
         )
 
     def forward(self, state: State, ages: Ages) -> Tensor:  # (B, N − 1)
@@ -54,7 +56,8 @@ class Durations(nn.Module):
         blocks = state.blocks
         place = ages.ticks.clamp(max=LONGEST - 1) + LONGEST * ages.seen
         clocks = F.one_hot(place, 2 * LONGEST).to(blocks[0].s).unbind(1)
+        dreamt = ages.dreamt.unsqueeze(1).to(blocks[0].s)
         return [
-            torch.cat([*(block.s for block in blocks[n : n + 2]), blocks[n - 1].d_next, clock], -1)
+            torch.cat([*(b.s for b in blocks[n : n + 2]), blocks[n - 1].d_next, clock, dreamt], -1)
             for n, clock in enumerate(clocks, start=1)
         ]

@@ -13,10 +13,14 @@ from vpr.data import Dataset, training_rng
 from vpr.durations import Durations
 from vpr.errors import VPRError
 from vpr.evaluation.evaluate import CHUNK, check_request
+from vpr.imagination import dream
 from vpr.model import VPR
 from vpr.networks import Layers
+from vpr.trace import State
+from vpr.tree import tree_put, tree_rows
 
 STEPS, BATCH, RATE = 2000, 512, 1e-2  # of Adam, for each head
+ASLEEP = 12  # most frames that a dream goes on before it is woken
 
 
 class Examples(NamedTuple):
@@ -39,7 +43,8 @@ def fit_durations(
         frames = data.batch(min(CHUNK, sequences - start), length, rng).frames
         uncounted = torch.from_numpy(rng.integers(length, size=len(frames)))
         uncounted[::2] = 0
-        watched.append(examples(model, durations, torch.from_numpy(frames), uncounted))
+        video = torch.from_numpy(frames)
+        watched.append(examples(model, durations, video, uncounted, asleep=ASLEEP))
     for n, level in enumerate(zip(*watched, strict=True)):
         inputs, changed = (torch.cat(each) for each in zip(*level, strict=True))
         _fit(durations, n, Examples(inputs, changed), torch.Generator().manual_seed(seed))
@@ -48,27 +53,51 @@ def fit_durations(
 
 @torch.no_grad()
 def examples(
-    model: VPR, durations: Durations, video: Tensor, uncounted: Tensor | None = None
+    model: VPR,
+    durations: Durations,
+    video: Tensor,
+    uncounted: Tensor | None = None,
+    asleep: int = 0,
 ) -> list[Examples]:
     """Of levels 2 to N, from a video (B, T, *frame), frame after frame as it is seen.
 
     For the first `uncounted` (B,) frames of a sequence nobody counts ages, so that a head also
     learns what to say of states whose ages are not known.
+
+    With `asleep`, each moment is asked twice: as it is seen, and as it is dreamt by who has had
+    closed eyes for up to so many frames, and moves when the world does. So a head also learns what
+    imagined states are worth, which are never quite those that frames would give.
     """
     first, *others = video.to(model.usual).unbind(1)
     state, _ = model.step(model.initial(len(first)), first)
+    dreamt = state
     ages = Ages.unknown(len(first), model.config.levels).to(first.device)
     found: list[list[Examples]] = [[] for _ in durations.heads]
     for t, frame in enumerate(others, start=1):
-        inputs = durations.inputs(state, ages)
+        asked = [durations.inputs(state, ages)]
+        if asleep:
+            blind = ages._replace(dreamt=torch.ones_like(ages.dreamt))
+            asked.append(durations.inputs(dreamt, blind))
         state, evidence = model.step(state, frame)
-        moved = [level.boundary for level in evidence]
-        for n, x in enumerate(inputs):
-            found[n].append(Examples(x[moved[n]], moved[n + 1][moved[n]]))
-        ages = ages.after(torch.stack(moved, -1))
+        moved = torch.stack([level.boundary for level in evidence], -1)
+        for inputs in asked:
+            for n, x in enumerate(inputs):
+                rows = moved[:, n]
+                found[n].append(Examples(x[rows], moved[rows, n + 1]))
+        if asleep:
+            dreamt = _woken(dream(model, dreamt, moved), state, t, asleep)
+        ages = ages.after(moved)
         if uncounted is not None:
             ages = ages.forgotten(uncounted.to(frame.device) > t)
     return [Examples(*(torch.cat(each) for each in zip(*level, strict=True))) for level in found]
+
+
+def _woken(dreamt: State, seen: State, time: int, asleep: int) -> State:
+    """Every so many frames a sequence opens its eyes, each at a time of its own."""
+    batch = len(seen.time)
+    turns = torch.arange(batch, device=seen.time.device) + time
+    rows = (turns % asleep == 0).nonzero().squeeze(1)
+    return tree_put(dreamt, rows, tree_rows(seen, rows, batch), batch)
 
 
 def _fit(durations: Durations, n: int, seen: Examples, generator: torch.Generator) -> None:

@@ -81,14 +81,25 @@ def foresee(
     batch, levels = len(state.time), model.config.levels
     ages = ages if ages is not None else Ages.unknown(batch, levels).to(state.time.device)
     _check(model, state, ages)
-    nets: list[Block] = list(model.blocks)  # type: ignore[arg-type]
+    first: Block = model.blocks[0]  # type: ignore[assignment]
     while True:
         h = durations(state, ages)
         moved = _who_moves(h, generator)
         noise = model.noise(batch, 1, generator)[0] if samples else None
-        blocks = _move(nets, state.blocks, moved, noise)
-        state, ages = state._replace(blocks=blocks, time=state.time + 1), ages.after(moved)
-        yield Moment(nets[0].f_dec(blocks[0].c, blocks[0].s), moved, h, state, ages)
+        state, ages = dream(model, state, moved, noise), ages.after(moved, dreamt=True)
+        level_one = state.blocks[0]
+        yield Moment(first.f_dec(level_one.c, level_one.s), moved, h, state, ages)
+
+
+@torch.no_grad()
+def dream(model: VPR, state: State, moved: Tensor, noise: Tensor | None = None) -> State:
+    """One frame on without seeing it, when it is known which levels `moved` (B, N), 1 first.
+
+    Their states are the means of their priors, or drawn with noise (N, B, S).
+    """
+    nets: list[Block] = list(model.blocks)  # type: ignore[arg-type]
+    blocks = _move(nets, state.blocks, moved, noise)
+    return state._replace(blocks=blocks, time=state.time + 1)
 
 
 def _who_moves(h: Tensor, generator: torch.Generator | None) -> Tensor:  # (B, N − 1) → (B, N)

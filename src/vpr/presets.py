@@ -47,6 +47,15 @@ _PAPER_SHAPES = RunConfig(
 # worth about the same to it. Floor and wall, four times as large, are worth more anyway.
 # The lift sorts floor and wall at once; moved up by a level it sorts wall and object. With two
 # layers the object is learned before β moves up, in level 2: so it has the paper's four.
+_SHAPES_SCHEDULE = Staged(
+    reconstruction=1 / 4,
+    lift=50.0,
+    settle_after=300,
+    settle_patience=1,
+    level_one_steps=100,
+    squeeze_steps=800,
+    rent=0.1,  # or else level 2 keeps a copy of the object, and paints it over jumps of level 3
+)
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
     model=replace(_CPU_BALL.model, levels=3, likelihood="gaussian", tints=4, layers=4),
@@ -62,15 +71,7 @@ _CPU_SHAPES = RunConfig(
         long_steps=250,  # level 3 has 3 events in 25 frames, and jumps astray after them
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
-    schedule=Staged(
-        reconstruction=1 / 4,
-        lift=50.0,
-        settle_after=300,
-        settle_patience=1,
-        level_one_steps=100,
-        squeeze_steps=800,
-        rent=0.1,  # or else level 2 keeps a copy of the object, and paints it over jumps of level 3
-    ),
+    schedule=_SHAPES_SCHEDULE,
 )
 
 _PAPER_BALLS = replace(
@@ -101,7 +102,7 @@ _CPU_MAZE = replace(
     preset="cpu/maze",
     data=MiniworldMaze(),
     training=replace(_CPU_SHAPES.training, long_steps=0),
-    schedule=replace(_CPU_SHAPES.schedule, rent=0.0),
+    schedule=replace(_SHAPES_SCHEDULE, rent=0.0),
 )
 
 # Footage of one's own: the path is the user's.
