@@ -202,6 +202,34 @@ class Exploring:
         return decision._replace(boundary=decision.boundary | lucky, lucky=lucky)
 
 
+@dataclass(frozen=True)
+class Holding:
+    """Another rule, but one level, and those above it, update at first frames only: for training.
+
+    What such a level holds must stay right to the end of the sequence, so it learns what lasts.
+    """
+
+    rule: Rule
+    level: int
+
+    @property
+    def window(self) -> int:
+        return self.rule.window
+
+    @property
+    def power(self) -> float:
+        return self.rule.power
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        decision = self.rule.decide(level, time, kl_static, kl_change, usual)
+        if level < self.level:
+            return decision
+        never = torch.zeros_like(decision.boundary)
+        return Decision(never, never, never, decision.threshold)
+
+
 def _by_clock(boundary: Tensor, usual: Tensor) -> Decision:
     """No criterion spoke and there was no threshold."""
     neither = torch.zeros_like(boundary)

@@ -17,6 +17,7 @@ class Weights(NamedTuple):
     expected: bool = True  # may CE decide yet?
     explore: float = 0.0  # chance of an update without a reason
     rent: tuple[float, ...] = ()  # of each level, for all that its state holds; none: no rent
+    held: int | None = None  # the level that updates at first frames only, as yet
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,9 @@ class Staged:
     upper: float = option(4.0, "Last β of level 2; level 1 has 1, a further one twice the last.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
+    hold: bool = option(
+        False, "Until CE may decide, the top one of three or more updates at first frames only."
+    )
     rent: float = option(
         0.0, "Price of what a state holds, foreseen or not: for each nat away from N(0, 1)."
     )
@@ -115,6 +119,7 @@ class Staged:
             expected=decides,
             explore=0.0 if decides else self.explore,
             rent=tuple(self.rent * min(each, 1.0) for each in beta) if self.rent else (),
+            held=levels if self.hold and levels > 2 and not decides else None,
         )
 
     def curve(self) -> Curve:

@@ -22,7 +22,7 @@ from vpr.checks import check_values
 from vpr.config import RunConfig, TrainingConfig
 from vpr.data import training_rng
 from vpr.errors import VPRError
-from vpr.events import Exploring, Rule, Subjective, Window
+from vpr.events import Exploring, Holding, Rule, Subjective, Window
 from vpr.metrics import MetricsLog
 from vpr.model import VPR
 from vpr.schedule import Weights
@@ -247,9 +247,7 @@ class Trainer:
     def step(self, weights: Weights, video: Tensor) -> Progress:
         """One step of Adam; raises before anything is damaged when a number is not finite."""
         session, training = self.session, self.session.config.training
-        rule = rule_in_force(session.rule, weights)
-        exploring = weights.explore and isinstance(rule, Subjective)
-        session.model.rule = Exploring(rule, weights.explore, session.noise) if exploring else rule
+        session.model.rule = training_rule(session.rule, weights, session.noise)
         for group in self.optimiser.param_groups:
             group["lr"] = session.learning_rate()
         loss = self._loss(weights, video)
@@ -277,6 +275,15 @@ def learning_rate(step: int, decayed: int, training: TrainingConfig) -> float:
     low, high = training.final_learning_rate, training.learning_rate
     risen = min((step + 1) / max(training.warmup_steps, 1), 1.0)
     return risen * (low + (high - low) * 0.5 * (1 + math.cos(math.pi * share)))
+
+
+def training_rule(rule: Rule, weights: Weights, chance: torch.Generator) -> Rule:
+    """The rule in force, with what only training adds: random updates, a level that has to wait."""
+    rule = rule_in_force(rule, weights)
+    if not isinstance(rule, Subjective):
+        return rule
+    explored = Exploring(rule, weights.explore, chance) if weights.explore else rule
+    return Holding(explored, weights.held) if weights.held is not None else explored
 
 
 def rule_in_force(rule: Rule, weights: Weights) -> Rule:

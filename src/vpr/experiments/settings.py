@@ -78,4 +78,6 @@ def setting(runs: Sequence[Result]) -> str:
     name: str = runs[0].config["preset"]
     layers = runs[0].config["model"].get("layers", LAYERS)  # older runs had no choice
     fewer = f"{layers} layers in each network ({LAYERS}), " if layers != LAYERS else ""
-    return f"{name}: {fewer}{SETTINGS.get(name) or SETTINGS[name.split('/')[0]]}"
+    rent = runs[0].config["schedule"].get("rent", 0)  # nor this
+    paying = f", rent {rent} (none)" if rent else ""
+    return f"{name}: {fewer}{SETTINGS.get(name) or SETTINGS[name.split('/')[0]]}{paying}"
