@@ -52,7 +52,7 @@ def test_rent_rises_with_beta_and_no_further() -> None:
     assert schedule.weights(0, 3, None).rent == pytest.approx((0.05, 0.001, 2e-5))
     assert schedule.weights(9999, 3, 1000).rent == pytest.approx((0.1, 0.1, 0.1))
     assert Staged().weights(9999, 3, 1000).rent == ()
-    with pytest.raises(VPRError, match="rent of 0 or more"):
+    with pytest.raises(VPRError, match="rent and a recognition of 0 or more"):
         Staged(rent=-0.1)
 
 

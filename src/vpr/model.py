@@ -18,6 +18,7 @@ from vpr.images import make_codec
 from vpr.lean import LeanBlock
 from vpr.likelihood import make_likelihood
 from vpr.moments import Moments
+from vpr.recognition import recognition
 from vpr.schedule import Weights
 from vpr.trace import LevelTrace, Loss, State, Trace
 from vpr.tree import tree_map, tree_put, tree_rows
@@ -140,7 +141,7 @@ class VPR(nn.Module):
     ) -> Loss:
         """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)].
 
-        `weights` may add a rent, Σ_n r_n Σ_τ D_KL[q(s^n_τ) ‖ N(0, 1)].
+        `weights` may add a rent, Σ_n r_n Σ_τ D_KL[q(s^n_τ) ‖ N(0, 1)], and `vpr.recognition`.
         `trusted` data is not searched for NaN and values out of range: one look at it less.
         """
         weights = weights or Weights(1.0, (1.0,) * self.config.levels)
@@ -162,6 +163,8 @@ class VPR(nn.Module):
         if weights.rent:
             told = torch.stack([level.told().mean() for level in trace.levels])
             total = total + (told.new_tensor(weights.rent) * told).sum()
+        if weights.recognition and self.config.levels > 1:
+            total = total + weights.recognition * recognition(self, y, trace, noise).sum()
         return Loss(total, reconstruction, kls, rates, trace.state)
 
     @torch.no_grad()

@@ -17,6 +17,7 @@ class Weights(NamedTuple):
     expected: bool = True  # may CE decide yet?
     explore: float = 0.0  # chance of an update without a reason
     rent: tuple[float, ...] = ()  # of each level, for all that its state holds; none: no rent
+    recognition: float = 0.0  # of `vpr.recognition`: levels that find themselves in pictures
     held: int | None = None  # the level that updates at first frames only, as yet
 
 
@@ -90,6 +91,9 @@ class Staged:
     upper: float = option(4.0, "Last β of level 2; level 1 has 1, a further one twice the last.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
+    recognition: float = option(
+        0.0, "Once CE may decide: weight of finding a level in a picture, whatever is below it."
+    )
     hold: bool = option(
         False, "Until CE may decide, the top one of three or more updates at first frames only."
     )
@@ -106,8 +110,8 @@ class Staged:
             )
         if min(self.low, self.lift, self.upper) <= 0 or not 0 <= self.explore <= 1:
             raise VPRError("schedule needs low, lift and upper above 0 and explore in [0, 1]")
-        if self.rent < 0:
-            raise VPRError(f"schedule needs a rent of 0 or more, got {self.rent}")
+        if min(self.rent, self.recognition) < 0:
+            raise VPRError("schedule needs a rent and a recognition of 0 or more")
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = None if settled is None else step - settled
@@ -119,6 +123,7 @@ class Staged:
             expected=decides,
             explore=0.0 if decides else self.explore,
             rent=tuple(self.rent * min(each, 1.0) for each in beta) if self.rent else (),
+            recognition=self.recognition if decides else 0.0,
             held=levels if self.hold and levels > 2 and not decides else None,
         )
 
