@@ -13,7 +13,7 @@ from torch import Tensor
 
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
-from vpr.events import Always, Clockwork, Decision, Exploring, Rule, Subjective, Window
+from vpr.events import Always, Clockwork, Decision, Exploring, Holding, Rule, Subjective, Window
 from vpr.model import VPR
 
 NAN = torch.tensor(math.nan)
@@ -188,4 +188,24 @@ class TestExploring:
 
     def test_is_otherwise_the_rule(self) -> None:
         rule = Exploring(Subjective(window=7, power=0.5), 0.0, torch.Generator())
+        assert (rule.window, rule.power) == (7, 0.5)
+
+
+class TestHolding:
+    def test_the_level_and_those_above_wait(
+        self, tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+    ) -> None:
+        model, video = tiny_model(4), scenes(2, 8)
+        model.rule = Holding(Always(), level=3)
+        marks = [level.evidence.boundary for level in model.observe(video).levels]
+        assert marks[1].all()
+        for mark in marks[2:]:
+            assert mark[:, 0].all()
+            assert not mark[:, 1:].any()
+
+    def test_chance_does_not_pass_it(self) -> None:
+        free = Exploring(Subjective(window=7, power=0.5), 1.0, torch.Generator())
+        rule, values = Holding(free, level=3), torch.ones(5)
+        assert rule.decide(2, values, values, values, values).boundary.all()
+        assert not rule.decide(3, values, values, values, values).boundary.any()
         assert (rule.window, rule.power) == (7, 0.5)

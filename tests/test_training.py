@@ -14,10 +14,18 @@ from vpr import VPRError
 from vpr.checkpoint import RunFolder
 from vpr.config import RunConfig, TrainingConfig
 from vpr.data import Synthetic
-from vpr.events import Always, Subjective
+from vpr.events import Always, Exploring, Holding, Subjective
 from vpr.presets import PRESETS
 from vpr.schedule import Linear, Weights
-from vpr.training import Progress, Session, _clip, learning_rate, rule_in_force, train
+from vpr.training import (
+    Progress,
+    Session,
+    _clip,
+    learning_rate,
+    rule_in_force,
+    train,
+    training_rule,
+)
 
 
 def _tensors(folder: Path) -> dict[str, torch.Tensor]:
@@ -222,6 +230,15 @@ def test_ce_is_silent_while_cu_teaches_unless_there_is_no_cu() -> None:
     alone = Subjective(unexpected=False)
     assert rule_in_force(alone, silent) == alone
     assert rule_in_force(Always(), silent) == Always()
+
+
+def test_chance_and_holding_are_for_beliefs_not_for_clocks() -> None:
+    chance, plain = torch.Generator(), Weights(1.0, (1.0,))
+    rich = plain._replace(explore=0.1, held=3)
+    assert training_rule(Subjective(), plain, chance) == Subjective()
+    explored = Exploring(Subjective(), 0.1, chance)
+    assert training_rule(Subjective(), rich, chance) == Holding(explored, 3)
+    assert training_rule(Always(), rich, chance) == Always()
 
 
 def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
