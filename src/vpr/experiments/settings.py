@@ -12,6 +12,7 @@ from vpr.presets import preset
 from vpr.schedule import Staged
 
 LAYERS = 4  # in the paper
+ADDED = ("rent", "recognition")  # terms of the loss that the paper has not
 STAGED = "smaller image network, staged schedule with random updates at first, root mean in CU"
 TWO = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate"
 BALL = f"{TWO}, about 2,000 steps"
@@ -78,6 +79,7 @@ def setting(runs: Sequence[Result]) -> str:
     name: str = runs[0].config["preset"]
     layers = runs[0].config["model"].get("layers", LAYERS)  # older runs had no choice
     fewer = f"{layers} layers in each network ({LAYERS}), " if layers != LAYERS else ""
-    rent = runs[0].config["schedule"].get("rent", 0)  # nor this
-    paying = f", rent {rent} (none)" if rent else ""
-    return f"{name}: {fewer}{SETTINGS.get(name) or SETTINGS[name.split('/')[0]]}{paying}"
+    schedule = runs[0].config.get("schedule", {})
+    added = [f"{term} {schedule[term]} (none)" for term in ADDED if schedule.get(term)]
+    told = SETTINGS.get(name) or SETTINGS[name.split("/")[0]]
+    return f"{name}: {fewer}{', '.join([told, *added])}"
