@@ -49,8 +49,8 @@ def test_of_three_levels_each_pays_what_the_one_below_paid() -> None:
 
 def test_rent_rises_with_beta_and_no_further() -> None:
     schedule = Staged(low=2e-4, lift=50.0, rent=0.1)
-    assert schedule.weights(0, 3, None).rent == pytest.approx((0.05, 0.001, 2e-5))
-    assert schedule.weights(9999, 3, 1000).rent == pytest.approx((0.1, 0.1, 0.1))
+    assert schedule.weights(0, 3, None).rent == pytest.approx((0.05, 0.001, 0))
+    assert schedule.weights(9999, 3, 1000).rent == pytest.approx((0.1, 0.1, 0))
     assert Staged().weights(9999, 3, 1000).rent == ()
     with pytest.raises(VPRError, match="rent and a recognition of 0 or more"):
         Staged(rent=-0.1)

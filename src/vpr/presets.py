@@ -69,7 +69,7 @@ _CPU_SHAPES = RunConfig(
         settling_length=16,
         sorting_length=12,
         decay_steps=1200,
-        long_steps=250,  # level 3 has 3 events in 25 frames, and jumps astray after them
+        long_steps=400,  # level 3 has 3 events in 25 frames, and jumps astray after them
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
     schedule=_SHAPES_SCHEDULE,

@@ -70,9 +70,8 @@ class Staged:
        no copy that the one below it can hold.
 
     What a level can foresee costs it no KL, so nothing keeps it from holding a copy of what the
-    level above holds. `rent` does: each update pays for all that its state tells, foreseen or not,
-    D_KL(q ‖ N(0, 1)), as β rises. A slow feature is held most cheaply by the level that updates
-    least.
+    level above holds. `rent` does: each update of a level below the top pays for all that its state
+    tells, foreseen or not, D_KL(q ‖ N(0, 1)), as β rises.
     """
 
     name: ClassVar[str] = "staged"
@@ -98,7 +97,7 @@ class Staged:
         False, "Until CE may decide, the top one of three or more updates at first frames only."
     )
     rent: float = option(
-        0.0, "Price of what a state holds, foreseen or not: for each nat away from N(0, 1)."
+        0.0, "Price of what a state below the top holds, foreseen or not: a nat away from N(0, 1)."
     )
 
     def __post_init__(self) -> None:
@@ -122,10 +121,14 @@ class Staged:
             beta,
             expected=decides,
             explore=0.0 if decides else self.explore,
-            rent=tuple(self.rent * min(each, 1.0) for each in beta) if self.rent else (),
+            rent=self._rents(beta) if self.rent else (),
             recognition=self.recognition if decides else 0.0,
             held=levels if self.hold and levels > 2 and not decides else None,
         )
+
+    def _rents(self, beta: tuple[float, ...]) -> tuple[float, ...]:
+        """In step with β, up to 1; the top level has nobody above it to copy from."""
+        return (*(self.rent * min(each, 1.0) for each in beta[:-1]), 0.0)
 
     def curve(self) -> Curve:
         """What tells `weights` when the reconstruction has settled."""

@@ -27,9 +27,9 @@ SETTINGS = {
         f"|s| 40 (60), |x| 200 (1024), two balls of ours, {TWO}, "
         "7,000 to 8,000 steps, most on 3 frames (15)"
     ),
-    "cpu/3dsd": f"{SHAPES}, then 250 on 50 frames",
+    "cpu/3dsd": f"{SHAPES}, then 400 on 50 frames",
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
-    "cpu/video": f"footage of one's own, {SHAPES}, then 250 on 50 frames",
+    "cpu/video": f"footage of one's own, {SHAPES}, then 400 on 50 frames",
     "tiny": "a run of seconds, which measures nothing",
     "paper": "the paper's numbers",
 }
