@@ -54,8 +54,7 @@ _SHAPES_SCHEDULE = Staged(
     settle_patience=1,
     level_one_steps=100,
     squeeze_steps=800,
-    rent=0.1,  # or else level 2 keeps a copy of the object, and paints it over jumps of level 3
-    recognition=2.0,  # the same, for what is left of it
+    recognition=2.0,  # or else level 2 paints a remainder of the object over jumps of level 3
 )
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
@@ -97,13 +96,13 @@ _CPU_BALLS = replace(
 _PAPER_MAZE = replace(
     _PAPER_SHAPES, preset="paper/maze", data=MiniworldMaze(least_stay=1, most_stay=1)
 )
-# Without the long sequences at the end, rent and recognition: its run is older than these.
+# Without the long sequences at the end and without recognition: its run is older than these.
 _CPU_MAZE = replace(
     _CPU_SHAPES,
     preset="cpu/maze",
     data=MiniworldMaze(),
     training=replace(_CPU_SHAPES.training, long_steps=0),
-    schedule=replace(_SHAPES_SCHEDULE, rent=0.0, recognition=0.0),
+    schedule=replace(_SHAPES_SCHEDULE, recognition=0.0),
 )
 
 # Footage of one's own: the path is the user's.
