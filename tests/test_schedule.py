@@ -56,12 +56,19 @@ def test_rent_rises_with_beta_and_no_further() -> None:
         Staged(rent=-0.1)
 
 
-def test_until_ce_may_decide_the_top_is_held_and_not_asked_to_be_recognised() -> None:
-    schedule = Staged(low=2e-4, lift=50.0, hold=True, recognition=2.0)
+def test_levels_are_asked_to_be_recognised_once_ce_may_decide() -> None:
+    schedule = Staged(low=2e-4, lift=50.0, recognition=2.0)
     for step in range(1000, 1000 + schedule.sorting(3) + 1, 10):
         weights = schedule.weights(step, 3, 1000)
-        assert weights.held == (None if weights.expected else 3)
         assert weights.recognition == (2.0 if weights.expected else 0.0)
+
+
+def test_the_top_is_held_until_features_are_sorted() -> None:
+    schedule = Staged(low=2e-4, lift=50.0, hold=True)
+    done = 1000 + schedule.sorting(3)
+    held = [schedule.weights(step, 3, 1000).held for step in (1000, done - 1, done, done + 1000)]
+    assert held == [3, 3, None, None]
+    assert schedule.weights(0, 3, None).held == 3
     assert schedule.weights(0, 2, None).held is None  # two levels have no such stage
     assert Staged().weights(0, 3, None).held is None
 

@@ -94,7 +94,7 @@ class Staged:
         0.0, "Once CE may decide: weight of finding a level in a picture, whatever is below it."
     )
     hold: bool = option(
-        False, "Until CE may decide, the top one of three or more updates at first frames only."
+        False, "While three levels or more are sorted, the top updates at first frames only."
     )
     rent: float = option(
         0.0, "Price of what a state below the top holds, foreseen or not: a nat away from N(0, 1)."
@@ -123,7 +123,7 @@ class Staged:
             explore=0.0 if decides else self.explore,
             rent=self._rents(beta) if self.rent else (),
             recognition=self.recognition if decides else 0.0,
-            held=levels if self.hold and levels > 2 and not decides else None,
+            held=levels if self.hold and not self._sorted(since, levels) else None,
         )
 
     def _rents(self, beta: tuple[float, ...]) -> tuple[float, ...]:
@@ -142,6 +142,9 @@ class Staged:
         With two levels there is nothing to wait for.
         """
         return self.shift_steps * levels if levels > 2 else 0
+
+    def _sorted(self, since: int | None, levels: int) -> bool:
+        return levels <= 2 or (since is not None and since >= self.sorting(levels))
 
     def _beta(self, since: int | None, levels: int) -> tuple[float, ...]:
         """β of each level, so many steps after the curve settled."""
