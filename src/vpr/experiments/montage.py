@@ -29,7 +29,7 @@ RULES = {
     "content": "its own settings",
     "adaptive": "its own settings",
     "ruptures": "KernelCPD (linear) on frames of 8×8 pixels, with the largest penalty at which it "
-    "finds as many changes in ten minutes of the training part as there are cuts",
+    "finds as many changes in the training part as there are cuts",
 }
 Scores = dict[str, dict[str, float]]  # tolerance → score → value
 

@@ -23,8 +23,7 @@ NAMES = {
 }
 SIDE = 8  # pixels of the small pictures that ruptures is shown
 PENALTIES = (1e-4, 1e6)  # the first makes nearly every frame a change, the last none
-HALVINGS = 16  # to 0.04 % of the penalty
-TUNED = 15_000  # frames, from the beginning, that it is chosen on: its cost grows with their square
+HALVINGS = 40
 
 
 def require_rivals() -> None:
@@ -49,10 +48,8 @@ def rivals(film: Film, advance: Advance) -> dict[str, list[Fraction]]:
 
 
 def _change_points(film: Film) -> list[Fraction]:
-    """With the penalty that suits the beginning of the training part."""
-    seen = features(film.training.path)[:TUNED]
-    count = sum(cut * RATE < len(seen) for cut in film.training.cuts)
-    penalty = fitting_penalty(seen, count)
+    """With the penalty that suits the training part."""
+    penalty = fitting_penalty(features(film.training.path), len(film.training.cuts))
     return [Fraction(frame, RATE) for frame in changes(features(film.test.path), penalty)]
 
 
