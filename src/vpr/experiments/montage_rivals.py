@@ -23,7 +23,7 @@ NAMES = {
 }
 SIDE = 8  # pixels of the small pictures that ruptures is shown
 PENALTIES = (1e-4, 1e6)  # the first makes nearly every frame a change, the last none
-HALVINGS = 40
+HALVINGS = 16  # to 0.04 % of the penalty
 
 
 def require_rivals() -> None:
