@@ -52,15 +52,8 @@ def test_rent_rises_with_beta_and_no_further() -> None:
     assert schedule.weights(0, 3, None).rent == pytest.approx((0.05, 0.001, 0))
     assert schedule.weights(9999, 3, 1000).rent == pytest.approx((0.1, 0.1, 0))
     assert Staged().weights(9999, 3, 1000).rent == ()
-    with pytest.raises(VPRError, match="rent and a recognition of 0 or more"):
+    with pytest.raises(VPRError, match="rent of 0 or more"):
         Staged(rent=-0.1)
-
-
-def test_levels_are_asked_to_be_recognised_once_ce_may_decide() -> None:
-    schedule = Staged(low=2e-4, lift=50.0, recognition=2.0)
-    for step in range(1000, 1000 + schedule.sorting(3) + 1, 10):
-        weights = schedule.weights(step, 3, 1000)
-        assert weights.recognition == (2.0 if weights.expected else 0.0)
 
 
 def test_the_top_is_held_until_features_are_sorted() -> None:

@@ -123,6 +123,9 @@ class TrainingConfig:
     )
     long_steps: int = option(0, "Steps of a staged run after that, at the final rate.")
     long_length: int = option(50, "Frames a sequence in these.")
+    recognition: float = option(
+        0.0, "And in these, weight of finding a level in a picture, whatever is below it."
+    )
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
     kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")
     checkpoint_every: int = option(250, "Steps between two checkpoints.")
@@ -143,6 +146,7 @@ class TrainingConfig:
             self.final_learning_rate,
         )
         _check(self.warmup_steps >= 0, "warmup_steps must be 0 or more", self.warmup_steps)
+        _check(self.recognition >= 0, "recognition must be 0 or more", self.recognition)
         _check(self.clip > 0, "clip must be above 0", self.clip)
 
 

@@ -47,15 +47,6 @@ _PAPER_SHAPES = RunConfig(
 # worth about the same to it. Floor and wall, four times as large, are worth more anyway.
 # The lift sorts floor and wall at once; moved up by a level it sorts wall and object. With two
 # layers the object is learned before β moves up, in level 2: so it has the paper's four.
-_SHAPES_SCHEDULE = Staged(
-    reconstruction=1 / 4,
-    lift=50.0,
-    settle_after=300,
-    settle_patience=1,
-    level_one_steps=100,
-    squeeze_steps=800,
-    recognition=2.0,  # or else level 2 paints a remainder of the object over jumps of level 3
-)
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
     model=replace(_CPU_BALL.model, levels=3, likelihood="gaussian", tints=4, layers=4),
@@ -69,9 +60,17 @@ _CPU_SHAPES = RunConfig(
         sorting_length=12,
         decay_steps=1200,
         long_steps=400,  # level 3 has 3 events in 25 frames, and jumps astray after them
+        recognition=2.0,  # or else level 2 paints a remainder of the object over these jumps
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
-    schedule=_SHAPES_SCHEDULE,
+    schedule=Staged(
+        reconstruction=1 / 4,
+        lift=50.0,
+        settle_after=300,
+        settle_patience=1,
+        level_one_steps=100,
+        squeeze_steps=800,
+    ),
 )
 
 _PAPER_BALLS = replace(
@@ -96,13 +95,12 @@ _CPU_BALLS = replace(
 _PAPER_MAZE = replace(
     _PAPER_SHAPES, preset="paper/maze", data=MiniworldMaze(least_stay=1, most_stay=1)
 )
-# Without the long sequences at the end and without recognition: its run is older than these.
+# Without the long sequences at the end: its run was made before these were added.
 _CPU_MAZE = replace(
     _CPU_SHAPES,
     preset="cpu/maze",
     data=MiniworldMaze(),
-    training=replace(_CPU_SHAPES.training, long_steps=0),
-    schedule=replace(_SHAPES_SCHEDULE, recognition=0.0),
+    training=replace(_CPU_SHAPES.training, long_steps=0, recognition=0.0),
 )
 
 # Footage of one's own: the path is the user's.

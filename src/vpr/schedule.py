@@ -90,9 +90,6 @@ class Staged:
     upper: float = option(4.0, "Last β of level 2; level 1 has 1, a further one twice the last.")
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
-    recognition: float = option(
-        0.0, "Once CE may decide: weight of finding a level in a picture, whatever is below it."
-    )
     hold: bool = option(
         False, "While three levels or more are sorted, the top updates at first frames only."
     )
@@ -109,8 +106,8 @@ class Staged:
             )
         if min(self.low, self.lift, self.upper) <= 0 or not 0 <= self.explore <= 1:
             raise VPRError("schedule needs low, lift and upper above 0 and explore in [0, 1]")
-        if min(self.rent, self.recognition) < 0:
-            raise VPRError("schedule needs a rent and a recognition of 0 or more")
+        if self.rent < 0:
+            raise VPRError(f"schedule needs a rent of 0 or more, got {self.rent}")
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = None if settled is None else step - settled
@@ -122,7 +119,6 @@ class Staged:
             expected=decides,
             explore=0.0 if decides else self.explore,
             rent=self._rents(beta) if self.rent else (),
-            recognition=self.recognition if decides else 0.0,
             held=levels if self.hold and not self._sorted(since, levels) else None,
         )
 

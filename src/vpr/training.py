@@ -117,7 +117,7 @@ class Session:
         fourth event is learned in the end, on sequences that have as many.
         """
         training, schedule = self.config.training, self.config.schedule
-        if schedule.waits and self._decayed() <= self.step < self.last():
+        if self._is_long(self.step):
             return training.batch_size, training.long_length
         longest = training.length
         if schedule.waits and self.curve.settled is None:
@@ -129,7 +129,14 @@ class Session:
     def weights(self, back: int = 0) -> Weights:
         """Of the coming step's loss, or of the one so many steps `back`."""
         step, levels = self.step - back, self.config.model.levels
-        return self.config.schedule.weights(step, levels, self.curve.settled)
+        weights = self.config.schedule.weights(step, levels, self.curve.settled)
+        if self._is_long(step):
+            return weights._replace(recognition=self.config.training.recognition)
+        return weights
+
+    def _is_long(self, step: int) -> bool:
+        """Does the step belong to the last stage, when everything is learned but long jumps?"""
+        return self.config.schedule.waits and self._decayed() <= step < self.last()
 
     def last(self) -> int:
         """The run's last step, as far as it is known."""

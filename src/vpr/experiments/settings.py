@@ -12,7 +12,6 @@ from vpr.presets import preset
 from vpr.schedule import Staged
 
 LAYERS = 4  # in the paper
-ADDED = ("rent", "recognition")  # terms of the loss that the paper has not
 STAGED = "smaller image network, staged schedule with random updates at first, root mean in CU"
 TWO = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate"
 BALL = f"{TWO}, about 2,000 steps"
@@ -27,9 +26,9 @@ SETTINGS = {
         f"|s| 40 (60), |x| 200 (1024), two balls of ours, {TWO}, "
         "7,000 to 8,000 steps, most on 3 frames (15)"
     ),
-    "cpu/3dsd": f"{SHAPES}, then 400 on 50 frames",
+    "cpu/3dsd": f"{SHAPES}, then 400 on 50 frames with recognition (none)",
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
-    "cpu/video": f"footage of one's own, {SHAPES}, then 400 on 50 frames",
+    "cpu/video": f"footage of one's own, {SHAPES}, then 400 on 50 frames with recognition (none)",
     "tiny": "a run of seconds, which measures nothing",
     "paper": "the paper's numbers",
 }
@@ -79,7 +78,4 @@ def setting(runs: Sequence[Result]) -> str:
     name: str = runs[0].config["preset"]
     layers = runs[0].config["model"].get("layers", LAYERS)  # older runs had no choice
     fewer = f"{layers} layers in each network ({LAYERS}), " if layers != LAYERS else ""
-    schedule = runs[0].config.get("schedule", {})
-    added = [f"{term} {schedule[term]} (none)" for term in ADDED if schedule.get(term)]
-    told = SETTINGS.get(name) or SETTINGS[name.split("/")[0]]
-    return f"{name}: {fewer}{', '.join([told, *added])}"
+    return f"{name}: {fewer}{SETTINGS.get(name) or SETTINGS[name.split('/')[0]]}"
