@@ -201,12 +201,13 @@ def test_sequences_are_short_until_the_curve_settled(tmp_path: Path) -> None:
 def test_a_staged_run_may_end_on_longer_sequences(tmp_path: Path) -> None:
     config = tiny_run(steps=50)
     schedule = replace(config.schedule, settle_tolerance=0.99)
-    training = replace(config.training, decay_steps=2, long_steps=3, long_length=9)
+    training = replace(config.training, decay_steps=2, long_steps=3, long_length=9, recognition=0.5)
     config = replace(config, schedule=schedule, training=training)
-    seen: dict[int, tuple[int, float]] = {}
+    seen: dict[int, tuple[int, float, float]] = {}
 
     def look(session: Session) -> None:
-        seen[session.step] = session.shape()[1], session.learning_rate()
+        recognition = session.weights().recognition
+        seen[session.step] = session.shape()[1], session.learning_rate(), recognition
 
     outcome = train(config, tmp_path, look=look)
     assert outcome.finished
@@ -214,6 +215,7 @@ def test_a_staged_run_may_end_on_longer_sequences(tmp_path: Path) -> None:
     assert seen[4][0] == training.length
     assert {seen[step][0] for step in (5, 6, 7)} == {9}  # of the coming step
     assert {seen[step][1] for step in (5, 6, 7)} == {training.final_learning_rate}
+    assert [seen[step][2] for step in (4, 5, 6, 7)] == [0, 0.5, 0.5, 0.5]
 
 
 def test_one_may_look_after_every_step(tmp_path: Path) -> None:
