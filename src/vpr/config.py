@@ -126,6 +126,7 @@ class TrainingConfig:
     recognition: float = option(
         0.0, "And in these, weight of finding a level in a picture, whatever is below it."
     )
+    recognition_early: bool = option(False, "The same as soon as CE may decide.")
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
     kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")
     checkpoint_every: int = option(250, "Steps between two checkpoints.")

@@ -47,6 +47,14 @@ _PAPER_SHAPES = RunConfig(
 # worth about the same to it. Floor and wall, four times as large, are worth more anyway.
 # The lift sorts floor and wall at once; moved up by a level it sorts wall and object. With two
 # layers the object is learned before β moves up, in level 2: so it has the paper's four.
+_SHAPES_SCHEDULE = Staged(
+    reconstruction=1 / 4,
+    lift=50.0,
+    settle_after=300,
+    settle_patience=1,
+    level_one_steps=100,
+    squeeze_steps=800,
+)
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
     model=replace(_CPU_BALL.model, levels=3, likelihood="gaussian", tints=4, layers=4),
@@ -63,14 +71,7 @@ _CPU_SHAPES = RunConfig(
         recognition=2.0,  # or else level 2 paints a remainder of the object over these jumps
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
-    schedule=Staged(
-        reconstruction=1 / 4,
-        lift=50.0,
-        settle_after=300,
-        settle_patience=1,
-        level_one_steps=100,
-        squeeze_steps=800,
-    ),
+    schedule=_SHAPES_SCHEDULE,
 )
 
 _PAPER_BALLS = replace(
@@ -103,8 +104,24 @@ _CPU_MAZE = replace(
     training=replace(_CPU_SHAPES.training, long_steps=0, recognition=0.0),
 )
 
-# Footage of one's own: the path is the user's.
-_CPU_VIDEO = replace(_CPU_SHAPES, preset="cpu/video", data=Video())
+# Footage of one's own: the path is the user's. Where a room follows a ball, what is usual is not the
+# same from scene to scene, and CU fires in all of the louder one, at every level. So the top is held
+# while features are sorted: it learns what lasts. Cuts are rare and large, which the paper's mean
+# over a long window tells from all else.
+_CPU_VIDEO = replace(
+    _CPU_SHAPES,
+    preset="cpu/video",
+    data=Video(),
+    model=replace(_CPU_SHAPES.model, layers=2, power=1.0, window=400),
+    training=replace(
+        _CPU_SHAPES.training,
+        sorting_length=20,
+        decay_steps=2000,
+        long_steps=100,
+        recognition_early=True,
+    ),
+    schedule=replace(_SHAPES_SCHEDULE, hold=True, rent=0.1),
+)
 
 PRESETS: dict[str, RunConfig] = {
     config.preset: config

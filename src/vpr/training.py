@@ -130,8 +130,9 @@ class Session:
         """Of the coming step's loss, or of the one so many steps `back`."""
         step, levels = self.step - back, self.config.model.levels
         weights = self.config.schedule.weights(step, levels, self.curve.settled)
-        if self._is_long(step):
-            return weights._replace(recognition=self.config.training.recognition)
+        training = self.config.training
+        if self._is_long(step) or (training.recognition_early and weights.expected):
+            return weights._replace(recognition=training.recognition)
         return weights
 
     def _is_long(self, step: int) -> bool:

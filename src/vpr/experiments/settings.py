@@ -28,7 +28,11 @@ SETTINGS = {
     ),
     "cpu/3dsd": f"{SHAPES}, then 400 on 50 frames with recognition (none)",
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
-    "cpu/video": f"footage of one's own, {SHAPES}, then 400 on 50 frames with recognition (none)",
+    "cpu/video": (
+        "footage of one's own, smaller image network, staged schedule with random updates at first "
+        "and a top level that is held, τ_w 400 (100), sequences of 20 and 25 frames (50), loss "
+        "weights (β 1, 4 and 8, reconstruction 1/4, rent 0.1, recognition 2), about 4,000 steps"
+    ),
     "tiny": "a run of seconds, which measures nothing",
     "paper": "the paper's numbers",
 }
