@@ -218,6 +218,16 @@ def test_a_staged_run_may_end_on_longer_sequences(tmp_path: Path) -> None:
     assert [seen[step][2] for step in (4, 5, 6, 7)] == [0, 0.5, 0.5, 0.5]
 
 
+def test_recognition_may_begin_with_ce() -> None:
+    config = tiny_run(steps=50)
+    training = replace(config.training, recognition=0.5, recognition_early=True)
+    session = Session(replace(config, training=training))
+    assert session.weights().recognition == 0
+    session.curve.settled, session.step = 10, 10 + 2  # both β have risen by then
+    assert session.weights().expected
+    assert session.weights().recognition == 0.5
+
+
 def test_one_may_look_after_every_step(tmp_path: Path) -> None:
     seen: list[int] = []
     train(tiny_run(steps=6), tmp_path, look=lambda session: seen.append(session.step))

@@ -104,10 +104,10 @@ _CPU_MAZE = replace(
     training=replace(_CPU_SHAPES.training, long_steps=0, recognition=0.0),
 )
 
-# Footage of one's own: the path is the user's. Where a room follows a ball, what is usual is not the
-# same from scene to scene, and CU fires in all of the louder one, at every level. So the top is held
-# while features are sorted: it learns what lasts. Cuts are rare and large, which the paper's mean
-# over a long window tells from all else.
+# Footage of one's own: the path is the user's. Where a room follows a ball, what is usual in one
+# scene is not in the next, and CU fires all through the louder one, at every level. So the top is
+# held while features are sorted: it learns what lasts. Cuts are rare and large, which the paper's
+# mean over a long window tells from all else.
 _CPU_VIDEO = replace(
     _CPU_SHAPES,
     preset="cpu/video",
