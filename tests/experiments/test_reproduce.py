@@ -14,9 +14,9 @@ import pytest
 
 from vpr.checkpoint import TRAINING, RunFolder
 from vpr.cli import main
-from vpr.experiments import EXPERIMENTS
+from vpr.experiments import EXPERIMENTS, experiment
 from vpr.experiments.base import Result
-from vpr.experiments.reproduce import conclude
+from vpr.experiments.reproduce import Request, conclude, missing
 from vpr.experiments.settings import setting
 from vpr.experiments.store import load, path_of, save
 from vpr.experiments.trained import RECORD
@@ -127,6 +127,7 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
         (["criteria", "--seeds", "0"], "seeds and jobs must be 1 or more"),
         (["criteria", "--jobs", "-1"], "seeds and jobs must be 1 or more"),
         (["--list", "--seeds", "-1"], "seeds and jobs must be 1 or more"),
+        (["criteria", "--only", "cd"], "criteria has no variant 'cd': it has both, ce, cu"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -135,6 +136,16 @@ def test_mistakes_are_one_line(
     assert main(["reproduce", *words]) == 2
     told = capsys.readouterr().err.splitlines()[-1]
     assert told.startswith(f"vpr: {wanted}")
+
+
+def test_only_some_variants(tmp_path: Path) -> None:
+    request = Request(experiment("criteria"), 2, "tiny", 1, tmp_path, tmp_path, ("cu", "both"))
+    assert [(job.variant, job.seed) for job in missing(request)] == [
+        ("both", 0),
+        ("cu", 0),
+        ("both", 1),
+        ("cu", 1),
+    ]
 
 
 def test_figures_without_matplotlib_say_what_to_install(

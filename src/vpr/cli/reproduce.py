@@ -22,10 +22,16 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     from vpr.experiments.base import SCALES
 
     parser.description = DESCRIPTION
-    parser.usage = "vpr reproduce NAME [--seeds N] [--scale {cpu,paper,tiny}] [--jobs N] | --list"
+    parser.usage = (
+        "vpr reproduce NAME [--seeds N] [--only VARIANT…] [--scale {cpu,paper,tiny}] [--jobs N] "
+        "| --list"
+    )
     parser.add_argument("name", metavar="NAME", nargs="?", help="Which experiment; see --list.")
     parser.add_argument("--list", action="store_true", help="What exists, takes and is done.")
     parser.add_argument("--seeds", type=int, default=5, help="Seeds 0, 1, … so many. [5]")
+    parser.add_argument(
+        "--only", metavar="VARIANT", nargs="+", default=[], help="Run no other variants. [all]"
+    )
     scales = "; ".join(f"{name}: {what}" for name, what in SCALES.items())
     parser.add_argument("--scale", choices=SCALES, default="cpu", help=f"{scales}. [cpu]")
     parser.add_argument("--jobs", type=int, default=2, help="Runs at a time, a core each. [2]")
@@ -46,7 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     chosen = experiment(arguments.name)
     request = Request(
-        chosen, arguments.seeds, arguments.scale, arguments.jobs, arguments.out, arguments.runs
+        chosen,
+        arguments.seeds,
+        arguments.scale,
+        arguments.jobs,
+        arguments.out,
+        arguments.runs,
+        tuple(arguments.only),
     )
     todo = missing(request)
     tell(f"{chosen.title}: {len(todo)} runs to go, {chosen.cost}")

@@ -28,6 +28,7 @@ class Request(NamedTuple):
     jobs: int
     out: Path
     runs: Path
+    only: tuple[str, ...] = ()  # variants; none: all of them
 
 
 def missing(request: Request) -> list[Job]:
@@ -37,11 +38,23 @@ def missing(request: Request) -> list[Job]:
     experiment, folder = request.experiment, results_folder(request.out, request.scale)
     todo = []
     for seed in range(request.seeds):
-        for variant, config in experiment.variants(request.scale).items():
+        for variant, config in _chosen(request).items():
             path = path_of(folder, experiment, variant, seed)
             if not path.exists():
                 todo.append(Job(experiment.name, variant, seed, config, path, request.runs))
     return todo
+
+
+def _chosen(request: Request) -> dict[str, Any]:
+    """The variants that were asked for, in the experiment's order."""
+    variants = request.experiment.variants(request.scale)
+    for name in request.only:
+        if name not in variants:
+            choices = ", ".join(variants)
+            raise VPRError(f"{request.experiment.name} has no variant {name!r}: it has {choices}")
+    return {
+        name: each for name, each in variants.items() if not request.only or name in request.only
+    }
 
 
 def reproduce(request: Request, show: Callable[[Tidings], None]) -> Ending:
