@@ -218,6 +218,20 @@ def test_a_staged_run_may_end_on_longer_sequences(tmp_path: Path) -> None:
     assert [seen[step][2] for step in (4, 5, 6, 7)] == [0, 0.5, 0.5, 0.5]
 
 
+def test_the_rate_lands_in_the_last_long_steps(tmp_path: Path) -> None:
+    config = tiny_run(steps=50)
+    schedule = replace(config.schedule, settle_tolerance=0.99)
+    training = replace(config.training, decay_steps=2, long_steps=6, landing_steps=4)
+    rates: list[float] = []
+    train(
+        replace(config, schedule=schedule, training=training),
+        tmp_path,
+        look=lambda session: rates.append(session.learning_rate()),
+    )
+    final = training.final_learning_rate
+    assert rates[-7:-1] == pytest.approx([final * share for share in (1, 1, 1, 0.75, 0.5, 0.25)])
+
+
 def test_recognition_may_begin_with_ce() -> None:
     config = tiny_run(steps=50)
     training = replace(config.training, recognition=0.5, recognition_early=True)

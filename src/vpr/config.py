@@ -123,6 +123,7 @@ class TrainingConfig:
     )
     long_steps: int = option(0, "Steps of a staged run after that, at the final rate.")
     long_length: int = option(50, "Frames a sequence in these.")
+    landing_steps: int = option(0, "How many of these the rate takes to fall to 0 in the end.")
     recognition: float = option(
         0.0, "And in these, weight of finding a level in a picture, whatever is below it."
     )
@@ -147,6 +148,7 @@ class TrainingConfig:
             self.final_learning_rate,
         )
         _check(self.warmup_steps >= 0, "warmup_steps must be 0 or more", self.warmup_steps)
+        _check(self.landing_steps >= 0, "landing_steps must be 0 or more", self.landing_steps)
         _check(self.recognition >= 0, "recognition must be 0 or more", self.recognition)
         _check(self.clip > 0, "clip must be above 0", self.clip)
 

@@ -67,7 +67,8 @@ _CPU_SHAPES = RunConfig(
         settling_length=16,
         sorting_length=12,
         decay_steps=1200,
-        long_steps=400,  # level 3 has 3 events in 25 frames, and jumps astray after them
+        long_steps=500,  # level 3 has 3 events in 25 frames, and jumps astray after them
+        landing_steps=100,
         recognition=2.0,  # or else level 2 paints a remainder of the object over these jumps
         clip=1000.0,  # squared errors begin with longer gradients than cross entropies
     ),
@@ -101,7 +102,7 @@ _CPU_MAZE = replace(
     _CPU_SHAPES,
     preset="cpu/maze",
     data=MiniworldMaze(),
-    training=replace(_CPU_SHAPES.training, long_steps=0, recognition=0.0),
+    training=replace(_CPU_SHAPES.training, long_steps=0, landing_steps=0, recognition=0.0),
 )
 
 # Footage of one's own: the path is the user's. Where a room follows a ball, what is usual in one
@@ -118,6 +119,7 @@ _CPU_VIDEO = replace(
         sorting_length=20,
         decay_steps=2000,
         long_steps=100,
+        landing_steps=0,
         recognition_early=True,
     ),
     schedule=replace(_SHAPES_SCHEDULE, hold=True, rent=0.1),

@@ -150,7 +150,13 @@ class Session:
         """Of the coming step."""
         waiting = self.config.schedule.waits and self.curve.settled is None
         decayed = 0 if waiting else max(self.step - self._sorted(), 0)
-        return learning_rate(self.step, decayed, self.config.training)
+        rate = learning_rate(self.step, decayed, self.config.training)
+        return rate * self._landing() if self._is_long(self.step) else rate
+
+    def _landing(self) -> float:
+        """1, and in the last steps down to 0: jumps go astray on what a rate leaves unsettled."""
+        steps = self.config.training.landing_steps
+        return min((self.last() - self.step) / steps, 1.0) if steps else 1.0
 
     def _sorted(self) -> int:
         """The step at which features have found their level.

@@ -26,7 +26,7 @@ SETTINGS = {
         f"|s| 40 (60), |x| 200 (1024), two balls of ours, {TWO}, "
         "7,000 to 8,000 steps, most on 3 frames (15)"
     ),
-    "cpu/3dsd": f"{SHAPES}, then 400 on 50 frames with recognition (none)",
+    "cpu/3dsd": f"{SHAPES}, then 500 on 50 frames with recognition (none)",
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
     "cpu/video": (
         "footage of one's own, smaller image network, staged schedule with random updates at first "
