@@ -52,18 +52,20 @@ def test_rent_rises_with_beta_and_no_further() -> None:
     assert schedule.weights(0, 3, None).rent == pytest.approx((0.05, 0.001, 0))
     assert schedule.weights(9999, 3, 1000).rent == pytest.approx((0.1, 0.1, 0))
     assert Staged().weights(9999, 3, 1000).rent == ()
-    with pytest.raises(VPRError, match="rent of 0 or more"):
+    with pytest.raises(VPRError, match="rent and a sorting_power of 0 or more"):
         Staged(rent=-0.1)
 
 
 def test_the_top_is_held_until_features_are_sorted() -> None:
-    schedule = Staged(low=2e-4, lift=50.0, hold=True)
+    schedule = Staged(low=2e-4, lift=50.0, hold=True, sorting_power=0.5)
     done = 1000 + schedule.sorting(3)
-    held = [schedule.weights(step, 3, 1000).held for step in (1000, done - 1, done, done + 1000)]
-    assert held == [3, 3, None, None]
+    moments = [schedule.weights(step, 3, 1000) for step in (1000, done - 1, done, done + 1000)]
+    assert [weights.held for weights in moments] == [3, 3, None, None]
+    assert [weights.power for weights in moments] == [0.5, 0.5, None, None]
     assert schedule.weights(0, 3, None).held == 3
     assert schedule.weights(0, 2, None).held is None  # two levels have no such stage
     assert Staged().weights(0, 3, None).held is None
+    assert Staged().weights(0, 3, None).power is None
 
 
 def test_of_three_levels_ce_waits_until_the_top_pays_in_full() -> None:

@@ -256,6 +256,7 @@ def test_ce_is_silent_while_cu_teaches_unless_there_is_no_cu() -> None:
     alone = Subjective(unexpected=False)
     assert rule_in_force(alone, silent) == alone
     assert rule_in_force(Always(), silent) == Always()
+    assert rule_in_force(Subjective(), free._replace(power=0.5)) == Subjective(power=0.5)
 
 
 def test_chance_and_holding_are_for_beliefs_not_for_clocks() -> None:

@@ -51,7 +51,9 @@ class ModelConfig:
     unexpected: bool = option(True, "Criterion CU: the belief moved more than usual.")
     gamma: float = option(1.1, "γ: how much more than usual.")
     window: int = option(100, "τ_w: how many comparisons make up what is usual.")
-    power: float = option(1.0, "What is usual: 1 averages D_st (the paper), 0.5 its root.")
+    power: float = option(
+        1.0, "What is usual: 1 averages D_st (the paper), 0.5 its root, 2 its square."
+    )
     intervals: tuple[int, ...] = option(
         (), "Frames between updates of each level, for the clockwork rule."
     )

@@ -107,22 +107,22 @@ _CPU_MAZE = replace(
 
 # Footage of one's own: the path is the user's. Where a room follows a ball, what is usual in one
 # scene is not in the next, and CU fires all through the louder one, at every level. So the top is
-# held while features are sorted: it learns what lasts. Cuts are rare and large, which the paper's
-# mean over a long window tells from all else.
+# held while features are sorted: it learns what lasts. It pays more than elsewhere, so as to hold
+# no more than that. Cuts are rare and large: a mean of squares tells them from all else.
 _CPU_VIDEO = replace(
     _CPU_SHAPES,
     preset="cpu/video",
     data=Video(),
-    model=replace(_CPU_SHAPES.model, layers=2, power=1.0, window=400),
+    model=replace(_CPU_SHAPES.model, layers=2, power=2.0, window=400),
     training=replace(
         _CPU_SHAPES.training,
         sorting_length=20,
-        decay_steps=2000,
+        decay_steps=1600,
         long_steps=100,
         landing_steps=0,
         recognition_early=True,
     ),
-    schedule=replace(_SHAPES_SCHEDULE, hold=True, rent=0.1),
+    schedule=replace(_SHAPES_SCHEDULE, further=4.0, hold=True, sorting_power=1.0, rent=0.1),
 )
 
 PRESETS: dict[str, RunConfig] = {

@@ -18,6 +18,7 @@ class Weights(NamedTuple):
     explore: float = 0.0  # chance of an update without a reason
     rent: tuple[float, ...] = ()  # of each level, for all that its state holds; none: no rent
     recognition: float = 0.0  # of `vpr.recognition`: levels that find themselves in pictures
+    power: float | None = None  # of the mean that tells what is usual, if not the rule's own
     held: int | None = None  # the level that updates at first frames only, as yet
 
 
@@ -65,7 +66,7 @@ class Staged:
        `level_one_steps`, holds for the rest of `shift_steps`, and never exceeds `upper`. When the
        top level's β has reached 1, CE may decide too, and chance no more.
     3. Then all have `upper`. Level 1's β falls to 1 over `level_one_steps`; after that the β of
-       the third and each further level goes on to twice that of the one below it, over
+       the third and each further level goes on to `further` times that of the one below it, over
        `squeeze_steps`: of what no level can foresee, the first frame of a sequence, a level keeps
        no copy that the one below it can hold.
 
@@ -87,12 +88,16 @@ class Staged:
     upper_steps: int = option(300, "Steps for the β of a level above to rise.")
     squeeze_steps: int = option(100, "Steps for the β of the levels above to rise to the last.")
     shift_steps: int = option(500, "With three levels or more, steps from one rise to the next.")
-    upper: float = option(4.0, "Last β of level 2; level 1 has 1, a further one twice the last.")
+    upper: float = option(4.0, "Last β of level 2; level 1 has 1.")
+    further: float = option(
+        2.0, "Last β of a third level or a further one: so many times the last."
+    )
     explore: float = option(0.1, "Chance of an update without a reason, until CE may decide.")
     reconstruction: float = option(1 / 16, "Weight of the reconstruction.")
     hold: bool = option(
         False, "While three levels or more are sorted, the top updates at first frames only."
     )
+    sorting_power: float = option(0.0, "Meanwhile, in the place of model.power; 0: that one.")
     rent: float = option(
         0.0, "Price of what a state below the top holds, foreseen or not: a nat away from N(0, 1)."
     )
@@ -104,10 +109,12 @@ class Staged:
                 "schedule needs settle_window, settle_patience and shift_steps ≥ 1 "
                 "and reconstruction > 0"
             )
-        if min(self.low, self.lift, self.upper) <= 0 or not 0 <= self.explore <= 1:
-            raise VPRError("schedule needs low, lift and upper above 0 and explore in [0, 1]")
-        if self.rent < 0:
-            raise VPRError(f"schedule needs a rent of 0 or more, got {self.rent}")
+        if min(self.low, self.lift, self.upper, self.further) <= 0 or not 0 <= self.explore <= 1:
+            raise VPRError(
+                "schedule needs low, lift, upper and further above 0 and explore in [0, 1]"
+            )
+        if min(self.rent, self.sorting_power) < 0:
+            raise VPRError("schedule needs a rent and a sorting_power of 0 or more")
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = None if settled is None else step - settled
@@ -119,6 +126,7 @@ class Staged:
             expected=decides,
             explore=0.0 if decides else self.explore,
             rent=self._rents(beta) if self.rent else (),
+            power=None if self._sorted(since, levels) else self.sorting_power or None,
             held=levels if self.hold and not self._sorted(since, levels) else None,
         )
 
@@ -173,7 +181,7 @@ class Staged:
     def _squeezed(self, since: int, levels: int) -> tuple[float, ...]:
         fallen = self.level_one_steps
         one = between(since, 0, fallen, self.upper, 1.0)
-        last = (self.upper * 2**n for n in range(levels - 1))
+        last = (self.upper * self.further**n for n in range(levels - 1))
         above = (between(since, fallen, fallen + self.squeeze_steps, self.upper, e) for e in last)
         return one, *above
 

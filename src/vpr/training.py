@@ -307,7 +307,8 @@ def rule_in_force(rule: Rule, weights: Weights) -> Rule:
     """
     if not isinstance(rule, Subjective) or not rule.unexpected:
         return rule
-    return replace(rule, expected=rule.expected and weights.expected)
+    power = rule.power if weights.power is None else weights.power
+    return replace(rule, expected=rule.expected and weights.expected, power=power)
 
 
 def _progress(session: Session, loss: Loss) -> Progress:

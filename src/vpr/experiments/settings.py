@@ -30,8 +30,9 @@ SETTINGS = {
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
     "cpu/video": (
         "footage of one's own, smaller image network, staged schedule with random updates at first "
-        "and a top level that is held, τ_w 400 (100), sequences of 20 and 25 frames (50), loss "
-        "weights (β 1, 4 and 8, reconstruction 1/4, rent 0.1, recognition 2), about 4,000 steps"
+        "and a top level that is held, root of the mean square in CU, τ_w 400 (100), sequences of "
+        "20 and 25 frames (50), loss weights (β 1, 4 and 16, reconstruction 1/4, rent 0.1, "
+        "recognition 2), about 3,650 steps"
     ),
     "tiny": "a run of seconds, which measures nothing",
     "paper": "the paper's numbers",
