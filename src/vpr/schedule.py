@@ -73,6 +73,9 @@ class Staged:
     What a level can foresee costs it no KL, so nothing keeps it from holding a copy of what the
     level above holds. `rent` does: each update of a level below the top pays for all that its state
     tells, foreseen or not, D_KL(q ‖ N(0, 1)), as β rises.
+
+    With `hold` the top level stays as it is to the end of each sequence until features are sorted,
+    so that it learns what lasts; `sorting_power` is for a rule whose own mean is made for later.
     """
 
     name: ClassVar[str] = "staged"
