@@ -97,3 +97,12 @@ def test_results_are_those_of_the_files() -> None:
         experiment = EXPERIMENTS[name]
         for claim in experiment.claims(load(ROOT / "results", experiment, "cpu"))[:headlines]:
             assert f"**{shown(claim)}**" in README
+
+
+def test_the_montage_is_that_of_the_files() -> None:
+    experiment = EXPERIMENTS["montage"]
+    claims = experiment.claims(load(ROOT / "results", experiment, "cpu"))
+    told = [f"{claim.ours[0]:.4f}" for claim in claims]
+    assert [len(claim.ours) for claim in claims] == [1] * 5  # one run, as the README says
+    assert f"F1 of **{told[1]}**" in README
+    assert all(number in README for number in told[2:])
