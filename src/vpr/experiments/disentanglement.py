@@ -67,12 +67,12 @@ def margin(run: Result, level: int) -> float:
 
 def draw(results: Results) -> Figure:
     """A panel a variant: at each level a bar for each factor, every run as a point."""
-    with panels(len(results), width=4.2) as (figure, axes):
+    with panels(len(results), width=5.0) as (figure, axes):
         for (name, runs), each in zip(results.items(), axes, strict=True):
             each.set_title(title(name))
             _draw_variant(each, runs)
         axes[0].set_ylabel("average entropy $H_v$, nats")
-        axes[0].legend(loc="best")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -89,7 +89,7 @@ def _draw_variant(axes: Axes, runs: list[Result]) -> None:
             yerr=spread(values)[:, rank],
             color=ink,
             alpha=0.7,
-            label=f"factor {rank + 1}: {factor}",
+            label=f"{rank + 1}: {factor}",
         )
         for run in values:
             axes.plot(at, run[:, rank], ".", color="black", markersize=4)
