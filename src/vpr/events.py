@@ -172,18 +172,10 @@ class Always:
 
 
 @dataclass(frozen=True)
-class Exploring:
-    """Another rule, and now and then an update without a reason, for training.
-
-    A level whose rule passes over a change never learns from the frames that follow it, and so
-    never learns to see the change. A few random updates show it what it misses. What they bring
-    to the level above is not counted as usual there: it is mostly nothing, and next to nothing
-    everything looks unexpected.
-    """
+class Around:
+    """Another rule, of which training changes something for a while."""
 
     rule: Rule
-    probability: float
-    generator: torch.Generator
 
     @property
     def window(self) -> int:
@@ -192,6 +184,20 @@ class Exploring:
     @property
     def power(self) -> float:
         return self.rule.power
+
+
+@dataclass(frozen=True)
+class Exploring(Around):
+    """Another rule, and now and then an update without a reason, for training.
+
+    A level whose rule passes over a change never learns from the frames that follow it, and so
+    never learns to see the change. A few random updates show it what it misses. What they bring
+    to the level above is not counted as usual there: it is mostly nothing, and next to nothing
+    everything looks unexpected.
+    """
+
+    probability: float
+    generator: torch.Generator
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
@@ -203,22 +209,13 @@ class Exploring:
 
 
 @dataclass(frozen=True)
-class Holding:
+class Holding(Around):
     """Another rule, but one level, and those above it, update at first frames only: for training.
 
     What such a level holds must stay right to the end of the sequence, so it learns what lasts.
     """
 
-    rule: Rule
     level: int
-
-    @property
-    def window(self) -> int:
-        return self.rule.window
-
-    @property
-    def power(self) -> float:
-        return self.rule.power
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
