@@ -34,7 +34,8 @@ def recognition(model: VPR, y: Tensor, trace: Trace, noise: Tensor | None) -> Te
     """
     batch, length = trace.c0.shape[:2]
     blocks: list[Block] = list(model.blocks)  # type: ignore[arg-type]
-    moments, rows = _moments(batch, length, noise), torch.arange(batch, device=y.device)
+    moments = _moments(batch, length, noise).to(y.device)
+    rows = torch.arange(batch, device=y.device)
     states = [level.s[rows, moments].detach() for level in trace.levels]
     c = _contexts(blocks, states)
     painted = [_painted(blocks, states, c[n], n) for n in range(1, len(blocks))]
