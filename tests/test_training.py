@@ -218,6 +218,47 @@ def test_a_staged_run_may_end_on_longer_sequences(tmp_path: Path) -> None:
     assert [seen[step][2] for step in (4, 5, 6, 7)] == [0, 0.5, 0.5, 0.5]
 
 
+def in_parts(steps: int = 50) -> RunConfig:
+    """3 steps until it has settled, 2 until the rate has fallen, 7 on parts of long sequences."""
+    config = tiny_run(steps=steps)
+    schedule = replace(config.schedule, settle_tolerance=0.99)
+    long = {"decay_steps": 2, "long_steps": 7, "long_length": 4, "long_parts": 3}
+    training = replace(config.training, **long, foresight=0.5)
+    return replace(config, schedule=schedule, training=training)
+
+
+def test_the_state_is_carried_from_part_to_part(tmp_path: Path) -> None:
+    seen: dict[int, int] = {}
+
+    def look(session: Session) -> None:
+        seen[session.step] = int(session.initial_state().time[0])
+
+    train(in_parts(), tmp_path, look=look)
+    assert [seen[step] for step in range(4, 12)] == [0, 0, 4, 8, 0, 4, 8, 0]  # of the coming step
+
+
+@pytest.mark.parametrize("stop", range(5, 12))
+def test_stopped_within_long_sequences_it_goes_on_as_if_it_had_not(
+    tmp_path: Path, stop: int
+) -> None:
+    train(in_parts(), tmp_path / "whole")
+    assert not train(in_parts(), tmp_path / "parts", until=stop).finished
+    assert train(in_parts(), tmp_path / "parts").finished
+    whole, parts = _tensors(tmp_path / "whole"), _tensors(tmp_path / "parts")
+    assert whole.keys() == parts.keys()
+    assert all(torch.equal(whole[key], parts[key]) for key in whole)
+
+
+def test_foresight_belongs_to_the_last_stage(tmp_path: Path) -> None:
+    seen: dict[int, float] = {}
+
+    def look(session: Session) -> None:
+        seen[session.step] = session.weights().foresight
+
+    train(in_parts(), tmp_path, look=look)
+    assert [seen[step] for step in (3, 4, 5, 11)] == [0, 0, 0.5, 0.5]
+
+
 def test_the_rate_lands_in_the_last_long_steps(tmp_path: Path) -> None:
     config = tiny_run(steps=50)
     schedule = replace(config.schedule, settle_tolerance=0.99)

@@ -125,9 +125,15 @@ class TrainingConfig:
     )
     long_steps: int = option(0, "Steps of a staged run after that, at the final rate.")
     long_length: int = option(50, "Frames a sequence in these.")
+    long_parts: int = option(
+        1, "Such sequences that follow each other as parts of a longer one, the state carried over."
+    )
     landing_steps: int = option(0, "How many of these the rate takes to fall to 0 in the end.")
     recognition: float = option(
         0.0, "And in these, weight of finding a level in a picture, whatever is below it."
+    )
+    foresight: float = option(
+        0.0, "And in these, weight of jumps from event to event that nobody corrects."
     )
     recognition_early: bool = option(False, "The same as soon as CE may decide.")
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
@@ -141,6 +147,7 @@ class TrainingConfig:
         _check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
         _check(self.settling_length >= 2, "settling_length must be 2 or more", self.settling_length)
         _check(self.long_length >= 2, "long_length must be 2 or more", self.long_length)
+        _check(self.long_parts >= 1, "long_parts must be 1 or more", self.long_parts)
         _check(self.long_steps >= 0, "long_steps must be 0 or more", self.long_steps)
         _check(self.sorting_length >= 2, "sorting_length must be 2 or more", self.sorting_length)
         _check(self.learning_rate > 0, "learning_rate must be above 0", self.learning_rate)
@@ -152,6 +159,7 @@ class TrainingConfig:
         _check(self.warmup_steps >= 0, "warmup_steps must be 0 or more", self.warmup_steps)
         _check(self.landing_steps >= 0, "landing_steps must be 0 or more", self.landing_steps)
         _check(self.recognition >= 0, "recognition must be 0 or more", self.recognition)
+        _check(self.foresight >= 0, "foresight must be 0 or more", self.foresight)
         _check(self.clip > 0, "clip must be above 0", self.clip)
 
 

@@ -14,6 +14,7 @@ from vpr.checks import check_frames, check_state, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
+from vpr.foresight import foresight
 from vpr.images import make_codec
 from vpr.lean import LeanBlock
 from vpr.likelihood import make_likelihood
@@ -141,7 +142,8 @@ class VPR(nn.Module):
     ) -> Loss:
         """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)].
 
-        `weights` may add a rent, Σ_n r_n Σ_τ D_KL[q(s^n_τ) ‖ N(0, 1)], and `vpr.recognition`.
+        `weights` may add a rent, Σ_n r_n Σ_τ D_KL[q(s^n_τ) ‖ N(0, 1)], `vpr.recognition` and
+        `vpr.foresight`.
         `trusted` data is not searched for NaN and values out of range: one look at it less.
         """
         weights = weights or Weights(1.0, (1.0,) * self.config.levels)
@@ -151,7 +153,8 @@ class VPR(nn.Module):
         if not trusted:
             check_values(video, self.config)
         y = self.codec.to_layout(video.flatten(0, 1))
-        trace = self._observe(y, video, state, noise)
+        before = state if state is not None else self.initial(len(video))
+        trace = self._observe(y, video, before, noise)
         output = self.codec.decode(trace.c0.flatten(0, 1))
         reconstruction = self.likelihood.nll(output, y) / len(output)
         kls = torch.stack([level.kl.mean() for level in trace.levels])
@@ -165,6 +168,8 @@ class VPR(nn.Module):
             total = total + (told.new_tensor(weights.rent) * told).sum()
         if weights.recognition and self.config.levels > 1:
             total = total + weights.recognition * recognition(self, y, trace, noise).sum()
+        if weights.foresight and self.config.levels > 1:
+            total = total + weights.foresight * (beta[1:] * foresight(self, before, trace)).sum()
         return Loss(total, reconstruction, kls, rates, trace.state)
 
     @torch.no_grad()

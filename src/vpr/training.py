@@ -23,11 +23,12 @@ from vpr.config import RunConfig, TrainingConfig
 from vpr.data import training_rng
 from vpr.errors import VPRError
 from vpr.events import Exploring, Holding, Rule, Subjective, Window
+from vpr.feed import Feed
 from vpr.metrics import MetricsLog
 from vpr.model import VPR
 from vpr.schedule import Weights
 from vpr.trace import Loss, State
-from vpr.tree import tree_map
+from vpr.tree import tree_filled, tree_leaves, tree_map
 
 
 class Progress(NamedTuple):
@@ -64,10 +65,11 @@ class Session:
             lr=config.training.learning_rate,
             fused=self.model.usual.device.type in ("cpu", "cuda"),
         )
-        self.rng = training_rng(config.seed)
+        self.feed = Feed(config.data, training_rng(config.seed))
         self.noise = torch.Generator().manual_seed(config.seed)
         self.curve = config.schedule.curve()
         self.windows: tuple[Window, ...] | None = None
+        self.carried: State | None = None  # of sequences that are under way
         self.step = 0
         self._start_at_data_mean()
 
@@ -78,12 +80,11 @@ class Session:
                 tensors[f"adam.{name}.{key}"] = value
         for level, window in enumerate(self.windows or (), start=2):
             tensors |= {f"window.{level}.{k}": v for k, v in window._asdict().items()}
+        if self.carried is not None:
+            leaves = enumerate(tree_leaves(self.carried))
+            tensors |= {f"carried.{place}": leaf.clone() for place, leaf in leaves}
         tensors["noise"] = self.noise.get_state()
-        notes = {
-            "step": self.step,
-            "curve": self.curve.state(),
-            "data": self.rng.bit_generator.state,
-        }
+        notes = {"step": self.step, "curve": self.curve.state()} | self.feed.state()
         return Checkpoint(tensors, notes)
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -103,18 +104,25 @@ class Session:
         self.noise.set_state(tensors["noise"])
         self.step = notes["step"]
         self.curve.restore(notes["curve"])
-        self.rng.bit_generator.state = notes["data"]
+        self.feed.restore(notes)
+        if self.feed.under_way:
+            fresh, carried = self.initial_state(), _under(tensors, "carried.")
+            # Copied to where tensors usually lie: products round by alignment.
+            leaves = [carried[str(place)].clone() for place in range(len(carried))]
+            self.carried = tree_filled(fresh, leaves)
 
     def batch(self) -> Tensor:
         """The next training batch (B, T, *frame)."""
-        return torch.from_numpy(self.config.data.batch(*self.shape(), self.rng).frames)
+        parts = self.config.training.long_parts if self._is_long(self.step) else 1
+        return self.feed.next(*self.shape(), parts)
 
     def shape(self) -> tuple[int, int]:
         """Of the coming step's batch: sequences, frames.
 
         Transitions need long sequences; what can be seen in one frame is learned first, and the
         cheaper for short ones. So is on which level it belongs. What comes after a level's third or
-        fourth event is learned in the end, on sequences that have as many.
+        fourth event is learned in the end, on sequences that have as many, or on parts of longer
+        ones.
         """
         training, schedule = self.config.training, self.config.schedule
         if self._is_long(self.step):
@@ -130,10 +138,10 @@ class Session:
         """Of the coming step's loss, or of the one so many steps `back`."""
         step, levels = self.step - back, self.config.model.levels
         weights = self.config.schedule.weights(step, levels, self.curve.settled)
-        training = self.config.training
-        if self._is_long(step) or (training.recognition_early and weights.expected):
-            return weights._replace(recognition=training.recognition)
-        return weights
+        training, long = self.config.training, self._is_long(step)
+        if long or (training.recognition_early and weights.expected):
+            weights = weights._replace(recognition=training.recognition)
+        return weights._replace(foresight=training.foresight) if long else weights
 
     def _is_long(self, step: int) -> bool:
         """Does the step belong to the last stage, when everything is learned but long jumps?"""
@@ -173,14 +181,20 @@ class Session:
         return self._sorted() + self.config.training.decay_steps
 
     def initial_state(self) -> State:
-        """For new sequences; each place in the batch keeps its windows of D_st."""
+        """Before the coming step: the last one's, if its sequences go on.
+
+        For new sequences; each place in the batch keeps its windows of D_st.
+        """
+        if self.carried is not None:
+            return self.carried
         state = self.model.initial(self.config.training.batch_size)
         return state if self.windows is None else state._replace(windows=self.windows)
 
-    def advance(self, windows: tuple[Window, ...], reconstruction: float) -> None:
-        """A step is done."""
-        self.windows = windows
-        self.model.remember(windows)
+    def advance(self, state: State, reconstruction: float) -> None:
+        """A step is done, which ended in this state."""
+        self.windows = state.windows
+        self.carried = state if self.feed.under_way else None
+        self.model.remember(state.windows)
         self.curve.push(self.step, reconstruction)
         self.step += 1
 
@@ -270,7 +284,7 @@ class Trainer:
         self.fabric.backward(loss.total)
         _clip(session.model, training.clip, session.step)
         self.optimiser.step()
-        session.advance(loss.state.windows, progress.reconstruction)
+        session.advance(loss.state, progress.reconstruction)
         return progress
 
     def _loss(self, weights: Weights, video: Tensor) -> Loss:
