@@ -52,8 +52,18 @@ def test_rent_rises_with_beta_and_no_further() -> None:
     assert schedule.weights(0, 3, None).rent == pytest.approx((0.05, 0.001, 0))
     assert schedule.weights(9999, 3, 1000).rent == pytest.approx((0.1, 0.1, 0))
     assert Staged().weights(9999, 3, 1000).rent == ()
-    with pytest.raises(VPRError, match="rent and a sorting_power of 0 or more"):
-        Staged(rent=-0.1)
+    for wrong in ({"rent": -0.1}, {"rent_fade": -1}):
+        with pytest.raises(VPRError, match="rent, rent_fade and sorting_power of 0 or more"):
+            Staged(**wrong)
+
+
+def test_rent_may_fade_once_features_are_sorted() -> None:
+    schedule = Staged(rent=0.4, rent_fade=100, shift_steps=50)
+    for step, left in ((0, 1), (149, 1), (175, 0.75), (225, 0.25), (250, 0), (999, 0)):
+        one, two, three = schedule.weights(1000 + step, 3, 1000).rent
+        beta = schedule.weights(1000 + step, 3, 1000).kl
+        assert (one, two) == pytest.approx([0.4 * left * min(each, 1) for each in beta[:2]])
+        assert three == 0
 
 
 def test_the_top_is_held_until_features_are_sorted() -> None:

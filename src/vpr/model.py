@@ -169,7 +169,8 @@ class VPR(nn.Module):
         if weights.recognition and self.config.levels > 1:
             total = total + weights.recognition * recognition(self, y, trace, noise).sum()
         if weights.foresight and self.config.levels > 1:
-            total = total + weights.foresight * (beta[1:] * foresight(self, before, trace)).sum()
+            astray = foresight(self, before, trace, noise)
+            total = total + weights.foresight * (beta[1:] * astray).sum()
         return Loss(total, reconstruction, kls, rates, trace.state)
 
     @torch.no_grad()

@@ -45,8 +45,7 @@ _PAPER_SHAPES = RunConfig(
 # (Bernoulli), 14 after Staged's usual weight of 1/16; not to know an object's hue costs 107 nats
 # (Gaussian), 45 for the smallest. At 1/4 that is 27 and 11: what the top level is there for is
 # worth about the same to it. Floor and wall, four times as large, are worth more anyway.
-# The lift sorts floor and wall at once; moved up by a level it sorts wall and object. With two
-# layers the object is learned before β moves up, in level 2: so it has the paper's four.
+# The lift sorts floor and wall at once; moved up by a level it sorts wall and object.
 _SHAPES_SCHEDULE = Staged(
     reconstruction=1 / 4,
     lift=50.0,
@@ -55,24 +54,33 @@ _SHAPES_SCHEDULE = Staged(
     level_one_steps=100,
     squeeze_steps=800,
 )
+_THREE_LEVELS = replace(_CPU_BALL.model, levels=3, likelihood="gaussian", tints=4)
+_THREE_LEVELS_TRAINING = replace(
+    _CPU_BALL.training,
+    batch_size=24,
+    length=25,
+    steps=8000,
+    settling_length=16,
+    sorting_length=12,
+    clip=1000.0,  # squared errors begin with longer gradients than cross entropies
+)
+# With two layers the object is learned soon, in levels 2 and 3 alike; the rent of level 2 is due
+# twice as often, and moves it up. In the end, jumps: level 3 has 3 events in 25 frames and 25 in
+# four times 50, and without recognition level 2 paints a remainder of the object over them.
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
-    model=replace(_CPU_BALL.model, levels=3, likelihood="gaussian", tints=4, layers=4),
+    model=_THREE_LEVELS,
     data=ThreeDShapesDynamic(),
     training=replace(
-        _CPU_BALL.training,
-        batch_size=24,
-        length=25,
-        steps=8000,
-        settling_length=16,
-        sorting_length=12,
-        decay_steps=1200,
-        long_steps=500,  # level 3 has 3 events in 25 frames, and jumps astray after them
+        _THREE_LEVELS_TRAINING,
+        decay_steps=900,
+        long_steps=400,
+        long_parts=4,
         landing_steps=100,
-        recognition=2.0,  # or else level 2 paints a remainder of the object over these jumps
-        clip=1000.0,  # squared errors begin with longer gradients than cross entropies
+        recognition=2.0,
+        foresight=1.0,
     ),
-    schedule=_SHAPES_SCHEDULE,
+    schedule=replace(_SHAPES_SCHEDULE, rent=0.3, rent_fade=800),
 )
 
 _PAPER_BALLS = replace(
@@ -97,29 +105,29 @@ _CPU_BALLS = replace(
 _PAPER_MAZE = replace(
     _PAPER_SHAPES, preset="paper/maze", data=MiniworldMaze(least_stay=1, most_stay=1)
 )
-# Without the long sequences at the end: its run was made before these were added.
-_CPU_MAZE = replace(
-    _CPU_SHAPES,
+# The settings that 3DSD had before two layers, rent and long sequences: its run is that old.
+_CPU_MAZE = RunConfig(
     preset="cpu/maze",
+    model=replace(_THREE_LEVELS, layers=4),
     data=MiniworldMaze(),
-    training=replace(_CPU_SHAPES.training, long_steps=0, landing_steps=0, recognition=0.0),
+    training=replace(_THREE_LEVELS_TRAINING, decay_steps=1200),
+    schedule=_SHAPES_SCHEDULE,
 )
 
 # Footage of one's own: the path is the user's. Where a room follows a ball, what is usual in one
 # scene is not in the next, and CU fires all through the louder one, at every level. So the top is
 # held while features are sorted: it learns what lasts. It pays more than elsewhere, so as to hold
 # no more than that. Cuts are rare and large: a mean of squares tells them from all else.
-_CPU_VIDEO = replace(
-    _CPU_SHAPES,
+_CPU_VIDEO = RunConfig(
     preset="cpu/video",
+    model=replace(_THREE_LEVELS, power=2.0, window=400),
     data=Video(),
-    model=replace(_CPU_SHAPES.model, layers=2, power=2.0, window=400),
     training=replace(
-        _CPU_SHAPES.training,
+        _THREE_LEVELS_TRAINING,
         sorting_length=20,
         decay_steps=1600,
         long_steps=100,
-        landing_steps=0,
+        recognition=2.0,
         recognition_early=True,
     ),
     schedule=replace(_SHAPES_SCHEDULE, further=4.0, hold=True, sorting_power=1.0, rent=0.1),

@@ -73,7 +73,8 @@ class Staged:
 
     What a level can foresee costs it no KL, so nothing keeps it from holding a copy of what the
     level above holds. `rent` does: each update of a level below the top pays for all that its state
-    tells, foreseen or not, D_KL(q ‖ N(0, 1)), as β rises.
+    tells, foreseen or not, D_KL(q ‖ N(0, 1)), as β rises. So a feature is cheapest where updates
+    are as rare as its changes. What pays rent is blurred, so once features are sorted it may fade.
 
     With `hold` the top level stays as it is to the end of each sequence until features are sorted,
     so that it learns what lasts; `sorting_power` is for a rule whose own mean is made for later.
@@ -106,6 +107,10 @@ class Staged:
         0.0, "Price of what a state below the top holds, foreseen or not: a nat away from N(0, 1)."
     )
 
+    rent_fade: int = option(
+        0, "Steps for it to fall to nothing after features are sorted; 0: it stays."
+    )
+
     def __post_init__(self) -> None:
         counted = (self.settle_window, self.settle_patience, self.shift_steps)
         if min(counted) < 1 or self.reconstruction <= 0:
@@ -117,8 +122,8 @@ class Staged:
             raise VPRError(
                 "schedule needs low, lift, upper and further above 0 and explore in [0, 1]"
             )
-        if min(self.rent, self.sorting_power) < 0:
-            raise VPRError("schedule needs a rent and a sorting_power of 0 or more")
+        if min(self.rent, self.rent_fade, self.sorting_power) < 0:
+            raise VPRError("schedule needs a rent, rent_fade and sorting_power of 0 or more")
 
     def weights(self, step: int, levels: int, settled: int | None) -> Weights:
         since = None if settled is None else step - settled
@@ -129,14 +134,18 @@ class Staged:
             beta,
             expected=decides,
             explore=0.0 if decides else self.explore,
-            rent=self._rents(beta) if self.rent else (),
+            rent=self._rents(since, beta) if self.rent else (),
             power=None if self._sorted(since, levels) else self.sorting_power or None,
             held=levels if self.hold and not self._sorted(since, levels) else None,
         )
 
-    def _rents(self, beta: tuple[float, ...]) -> tuple[float, ...]:
+    def _rents(self, since: int | None, beta: tuple[float, ...]) -> tuple[float, ...]:
         """In step with β, up to 1; the top level has nobody above it to copy from."""
-        return (*(self.rent * min(each, 1.0) for each in beta[:-1]), 0.0)
+        price = self.rent
+        if self.rent_fade and since is not None:
+            after = since - self.sorting(len(beta))
+            price = between(after, 0, self.rent_fade, self.rent, 0.0)
+        return (*(price * min(each, 1.0) for each in beta[:-1]), 0.0)
 
     def curve(self) -> Curve:
         """What tells `weights` when the reconstruction has settled."""

@@ -289,7 +289,7 @@ class Trainer:
 
     def _loss(self, weights: Weights, video: Tensor) -> Loss:
         session, training = self.session, self.session.config.training
-        noise = session.model.noise(*session.shape(), session.noise)
+        noise = session.model.noise(*video.shape[:2], session.noise)
         state = session.initial_state()
         return self.model.loss(video, state, noise, weights, training.kl_balancing, trusted=True)  # type: ignore[no-any-return]
 

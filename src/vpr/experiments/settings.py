@@ -17,7 +17,7 @@ TWO = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate"
 BALL = f"{TWO}, about 2,000 steps"
 SHAPES = (
     f"{STAGED}, sequences of 12 and 25 frames (50), loss weights (β 1, 4 and 8, "
-    "reconstruction 1/4), about 3,100 steps"
+    "reconstruction 1/4)"
 )
 SETTINGS = {
     "cpu/moving-ball": BALL,
@@ -26,8 +26,11 @@ SETTINGS = {
         f"|s| 40 (60), |x| 200 (1024), two balls of ours, {TWO}, "
         "7,000 to 8,000 steps, most on 3 frames (15)"
     ),
-    "cpu/3dsd": f"{SHAPES}, then 500 on 50 frames with recognition (none)",
-    "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}",
+    "cpu/3dsd": (
+        f"{SHAPES}, rent until features are sorted (none), about 2,900 steps, then 400 on 200 "
+        "frames in four parts with recognition and foresight (none)"
+    ),
+    "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}, about 3,100 steps",
     "cpu/video": (
         "footage of one's own, smaller image network, staged schedule with random updates at first "
         "and a top level that is held, root of the mean square in CU, τ_w 400 (100), sequences of "
