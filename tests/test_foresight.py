@@ -21,7 +21,7 @@ Factory = Callable[..., Any]
 
 def asked(model: VPR, video: Tensor, noise: Tensor | None = None) -> Tensor:
     before = model.initial(len(video))
-    return foresight(model, before, model.observe(video, before, noise), noise)
+    return foresight(model, before, model.observe(video, before, noise))
 
 
 def test_at_the_top_it_is_a_rollout(tiny_model: Factory, scenes: Factory) -> None:
@@ -51,33 +51,19 @@ def test_each_sequence_has_its_own_events(
     video, noise = scenes(), draw(model)
     counts = model.observe(video, noise=noise).levels[1].evidence.boundary.sum(1)
     assert len(set(counts.tolist())) > 1
-    together = foresight(model, model.initial(3), model.observe(video, noise=noise), None)
+    together = foresight(model, model.initial(3), model.observe(video, noise=noise))
     alone = []
     for b in range(3):
         trace = model.observe(video[b : b + 1], noise=noise[:, :, b : b + 1])
-        alone.append(foresight(model, model.initial(1), trace, None))
+        alone.append(foresight(model, model.initial(1), trace))
     torch.testing.assert_close(together, torch.stack(alone).mean(0))
-
-
-def test_noise_shakes_the_jumps_and_nothing_else(
-    tiny_model: Factory, scenes: Factory, draw: Factory
-) -> None:
-    model = tiny_model(3, seed=3)
-    video, noise = scenes(), draw(model)
-    before, trace = model.initial(3), model.observe(video, noise=noise)
-    calm = foresight(model, before, trace, None)
-    shaken, again = (foresight(model, before, trace, noise) for _ in range(2))
-    other = foresight(model, before, trace, noise.roll(1, 0) * 1.5)
-    assert torch.equal(shaken, again)
-    assert not torch.allclose(shaken, calm)
-    assert not torch.allclose(shaken, other)
 
 
 def test_goes_on_from_where_a_video_began(tiny_model: Factory, scenes: Factory) -> None:
     model, video = tiny_model(2, seed=3), scenes()
     model.rule = Always()
     before = model.observe(video[:, :4]).state
-    later = foresight(model, before, model.observe(video[:, 4:], before), None)
+    later = foresight(model, before, model.observe(video[:, 4:], before))
     afresh = asked(model, video[:, 4:])
     assert not torch.allclose(later, afresh)
 

@@ -57,8 +57,9 @@ def test_rent_rises_with_beta_and_no_further() -> None:
             Staged(**wrong)
 
 
-def test_rent_may_fade_once_features_are_sorted() -> None:
+def test_rent_may_be_paid_only_while_features_are_sorted() -> None:
     schedule = Staged(rent=0.4, rent_fade=100, shift_steps=50)
+    assert schedule.weights(500, 3, None).rent == (0, 0, 0)
     for step, left in ((0, 1), (149, 1), (175, 0.75), (225, 0.25), (250, 0), (999, 0)):
         one, two, three = schedule.weights(1000 + step, 3, 1000).rent
         beta = schedule.weights(1000 + step, 3, 1000).kl

@@ -22,44 +22,32 @@ if TYPE_CHECKING:
     from vpr.trace import LevelTrace, State, Trace
 
 
-def foresight(model: VPR, before: State, trace: Trace, noise: Tensor | None) -> Tensor:
+def foresight(model: VPR, before: State, trace: Trace) -> Tensor:
     """Σ_τ D_KL(q_τ ‖ p̃_τ) in nats a frame of levels 2 to N, (N − 1,).
 
     q_τ is what a level believed at its τ-th event. p̃_τ is where its jumps lead that begin at the
     first: s̃_1 = s_1, then d̃_{τ+1} = f_tran(s̃_τ, d̃_τ), p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean.
     Only f_tran and the prior learn from it. `before`: the state that the trace began with.
-
-    `noise` (T, N, B, S) draws s̃_τ, so that jumps learn to find back: 200 of them go further than
-    any sequence, and what merely goes round at the right speed is out of step by then.
     """
     blocks: list[Block] = list(model.blocks)  # type: ignore[arg-type]
     c, found = torch.zeros_like(trace.c0), []
     for n in reversed(range(1, len(blocks))):
-        eps = noise[:, n].transpose(0, 1) if noise is not None else None
-        found.append(_led_astray(blocks[n], before.blocks[n].d_next, c, trace.levels[n], eps))
+        found.append(_led_astray(blocks[n], before.blocks[n].d_next, c, trace.levels[n]))
         with torch.no_grad():
             c = blocks[n].f_dec(c, trace.levels[n].s)
     return torch.stack(found[::-1])
 
 
-def _led_astray(
-    block: Block, d: Tensor, c: Tensor, level: LevelTrace, noise: Tensor | None
-) -> Tensor:  # ()
-    """Of one level: d (B, D) before its first event, c (B, T, D) and noise (B, T, S) throughout.
-
-    Each sequence takes the noise of another: its own is in the states that it has to foresee.
-    """
+def _led_astray(block: Block, d: Tensor, c: Tensor, level: LevelTrace) -> Tensor:  # ()
+    """Of one level: d (B, D) before its first event, c (B, T, D) at all frames."""
     boundary = level.evidence.boundary
     moments = Moments(boundary)
-    s, c, q, eps = tree_map(
-        lambda each: moments.pick(each.detach()),
-        (level.s, c, level.q, noise.roll(1, 0) if noise is not None else None),
-    )
+    s, c, q = tree_map(lambda each: moments.pick(each.detach()), (level.s, c, level.q))
     jump, beliefs = s[:, 0], []
     for k in range(1, s.shape[1]):
         d = block.f_tran(jump, d)
         beliefs.append(block.p(d, c[:, k]))
-        jump = beliefs[-1].rsample(eps[:, k] if eps is not None else None)
+        jump = beliefs[-1].mean
     if not beliefs:
         return s.new_zeros(())
     p = Belief(*(torch.stack(each, 1) for each in zip(*beliefs, strict=True)))

@@ -169,7 +169,7 @@ class VPR(nn.Module):
         if weights.recognition and self.config.levels > 1:
             total = total + weights.recognition * recognition(self, y, trace, noise).sum()
         if weights.foresight and self.config.levels > 1:
-            astray = foresight(self, before, trace, noise)
+            astray = foresight(self, before, trace)
             total = total + weights.foresight * (beta[1:] * astray).sum()
         return Loss(total, reconstruction, kls, rates, trace.state)
 

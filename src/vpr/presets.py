@@ -74,13 +74,13 @@ _CPU_SHAPES = RunConfig(
     training=replace(
         _THREE_LEVELS_TRAINING,
         decay_steps=900,
-        long_steps=400,
+        long_steps=350,
         long_parts=4,
         landing_steps=100,
         recognition=2.0,
         foresight=1.0,
     ),
-    schedule=replace(_SHAPES_SCHEDULE, rent=0.3, rent_fade=800),
+    schedule=replace(_SHAPES_SCHEDULE, shift_steps=350, rent=0.3, rent_fade=400),
 )
 
 _PAPER_BALLS = replace(

@@ -74,7 +74,8 @@ class Staged:
     What a level can foresee costs it no KL, so nothing keeps it from holding a copy of what the
     level above holds. `rent` does: each update of a level below the top pays for all that its state
     tells, foreseen or not, D_KL(q ‖ N(0, 1)), as β rises. So a feature is cheapest where updates
-    are as rare as its changes. What pays rent is blurred, so once features are sorted it may fade.
+    are as rare as its changes. But what pays rent is blurred, and comes late: with `rent_fade` it
+    is paid only while features are sorted.
 
     With `hold` the top level stays as it is to the end of each sequence until features are sorted,
     so that it learns what lasts; `sorting_power` is for a rule whose own mean is made for later.
@@ -108,7 +109,9 @@ class Staged:
     )
 
     rent_fade: int = option(
-        0, "Steps for it to fall to nothing after features are sorted; 0: it stays."
+        0,
+        "With it, rent is paid from settling on, and falls to nothing over so many steps once "
+        "features are sorted; 0: from the first step to the last.",
     )
 
     def __post_init__(self) -> None:
@@ -142,9 +145,10 @@ class Staged:
     def _rents(self, since: int | None, beta: tuple[float, ...]) -> tuple[float, ...]:
         """In step with β, up to 1; the top level has nobody above it to copy from."""
         price = self.rent
-        if self.rent_fade and since is not None:
-            after = since - self.sorting(len(beta))
-            price = between(after, 0, self.rent_fade, self.rent, 0.0)
+        if self.rent_fade and since is None:
+            price = 0.0
+        elif self.rent_fade and since is not None:
+            price = between(since - self.sorting(len(beta)), 0, self.rent_fade, price, 0.0)
         return (*(price * min(each, 1.0) for each in beta[:-1]), 0.0)
 
     def curve(self) -> Curve:

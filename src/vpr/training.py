@@ -289,7 +289,8 @@ class Trainer:
 
     def _loss(self, weights: Weights, video: Tensor) -> Loss:
         session, training = self.session, self.session.config.training
-        noise = session.model.noise(*video.shape[:2], session.noise)
+        sequences, frames = video.shape[:2]
+        noise = session.model.noise(sequences, frames, session.noise)
         state = session.initial_state()
         return self.model.loss(video, state, noise, weights, training.kl_balancing, trusted=True)  # type: ignore[no-any-return]
 

@@ -16,8 +16,7 @@ STAGED = "smaller image network, staged schedule with random updates at first, r
 TWO = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate"
 BALL = f"{TWO}, about 2,000 steps"
 SHAPES = (
-    f"{STAGED}, sequences of 12 and 25 frames (50), loss weights (β 1, 4 and 8, "
-    "reconstruction 1/4)"
+    f"{STAGED}, sequences of 12 and 25 frames (50), loss weights (β 1, 4 and 8, reconstruction 1/4)"
 )
 SETTINGS = {
     "cpu/moving-ball": BALL,
