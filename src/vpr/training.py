@@ -17,13 +17,13 @@ from lightning_fabric import Fabric
 from torch import Tensor
 from torch.nn.utils import get_total_norm
 
+from vpr.batches import Batches
 from vpr.checkpoint import Checkpoint, RunFolder
 from vpr.checks import check_values
 from vpr.config import RunConfig, TrainingConfig
 from vpr.data import training_rng
 from vpr.errors import VPRError
 from vpr.events import Exploring, Holding, Rule, Subjective, Window
-from vpr.feed import Feed
 from vpr.metrics import MetricsLog
 from vpr.model import VPR
 from vpr.schedule import Weights
@@ -65,7 +65,7 @@ class Session:
             lr=config.training.learning_rate,
             fused=self.model.usual.device.type in ("cpu", "cuda"),
         )
-        self.feed = Feed(config.data, training_rng(config.seed))
+        self.batches = Batches(config.data, training_rng(config.seed))
         self.noise = torch.Generator().manual_seed(config.seed)
         self.curve = config.schedule.curve()
         self.windows: tuple[Window, ...] | None = None
@@ -84,7 +84,7 @@ class Session:
             leaves = enumerate(tree_leaves(self.carried))
             tensors |= {f"carried.{place}": leaf.clone() for place, leaf in leaves}
         tensors["noise"] = self.noise.get_state()
-        notes = {"step": self.step, "curve": self.curve.state()} | self.feed.state()
+        notes = {"step": self.step, "curve": self.curve.state()} | self.batches.state()
         return Checkpoint(tensors, notes)
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -104,8 +104,8 @@ class Session:
         self.noise.set_state(tensors["noise"])
         self.step = notes["step"]
         self.curve.restore(notes["curve"])
-        self.feed.restore(notes)
-        if self.feed.under_way:
+        self.batches.restore(notes)
+        if self.batches.under_way:
             fresh, carried = self.initial_state(), _under(tensors, "carried.")
             # Copied to where tensors usually lie: products round by alignment.
             leaves = [carried[str(place)].clone() for place in range(len(carried))]
@@ -114,7 +114,7 @@ class Session:
     def batch(self) -> Tensor:
         """The next training batch (B, T, *frame)."""
         parts = self.config.training.long_parts if self._is_long(self.step) else 1
-        return self.feed.next(*self.shape(), parts)
+        return self.batches.next(*self.shape(), parts)
 
     def shape(self) -> tuple[int, int]:
         """Of the coming step's batch: sequences, frames.
@@ -193,7 +193,7 @@ class Session:
     def advance(self, state: State, reconstruction: float) -> None:
         """A step is done, which ended in this state."""
         self.windows = state.windows
-        self.carried = state if self.feed.under_way else None
+        self.carried = state if self.batches.under_way else None
         self.model.remember(state.windows)
         self.curve.push(self.step, reconstruction)
         self.step += 1

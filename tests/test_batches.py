@@ -6,25 +6,25 @@ import json
 
 import torch
 
+from vpr.batches import Batches
 from vpr.data import MovingBall, training_rng
-from vpr.feed import Feed
 
 BALL = MovingBall(size=16)
 
 
-def feed() -> Feed:
-    return Feed(BALL, training_rng(5))
+def batches() -> Batches:
+    return Batches(BALL, training_rng(5))
 
 
 def test_a_sequence_in_one_part_is_a_fresh_one_each_time() -> None:
-    ours, rng = feed(), training_rng(5)
+    ours, rng = batches(), training_rng(5)
     for _ in range(2):
         assert torch.equal(ours.next(3, 4), torch.from_numpy(BALL.batch(3, 4, rng).frames))
         assert not ours.under_way
 
 
 def test_parts_follow_each_other() -> None:
-    ours, rng = feed(), training_rng(5)
+    ours, rng = batches(), training_rng(5)
     for _ in range(2):
         parts = [ours.next(3, 4, 3) for _ in range(3)]
         whole = torch.from_numpy(BALL.batch(3, 12, rng).frames)
@@ -33,7 +33,7 @@ def test_parts_follow_each_other() -> None:
 
 
 def test_what_is_under_way_comes_first() -> None:
-    ours = feed()
+    ours = batches()
     ours.next(3, 4, 2)
     assert ours.under_way
     whole = torch.from_numpy(BALL.batch(3, 8, training_rng(5)).frames)
@@ -43,7 +43,7 @@ def test_what_is_under_way_comes_first() -> None:
 
 def test_goes_on_from_what_a_checkpoint_keeps() -> None:
     for taken in range(1, 6):
-        ours, theirs = feed(), feed()
+        ours, theirs = batches(), batches()
         for _ in range(taken):
             ours.next(2, 3, 3)
         theirs.restore(json.loads(json.dumps(ours.state())))

@@ -12,7 +12,7 @@ from torch import Tensor
 from vpr.data import Dataset
 
 
-class Feed:
+class Batches:
     """Batches of a dataset, in the order of its random generator; a checkpoint keeps where it is.
 
     A long sequence is more than a step can take in, so it may come in parts. Whoever trains on them
