@@ -19,6 +19,12 @@ from vpr.schedule import Weights
 Factory = Callable[..., Any]
 
 
+@pytest.fixture(autouse=True)
+def never_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an untrained level foresees is far from what comes."""
+    monkeypatch.setattr("vpr.foresight.LOST", torch.inf)
+
+
 def asked(model: VPR, video: Tensor, noise: Tensor | None = None) -> Tensor:
     before = model.initial(len(video))
     return foresight(model, before, model.observe(video, before, noise))
@@ -57,6 +63,26 @@ def test_each_sequence_has_its_own_events(
         trace = model.observe(video[b : b + 1], noise=noise[:, :, b : b + 1])
         alone.append(foresight(model, model.initial(1), trace))
     torch.testing.assert_close(together, torch.stack(alone).mean(0))
+
+
+def test_a_sequence_that_is_lost_does_not_count_from_there_on(
+    tiny_model: Factory, scenes: Factory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, video = tiny_model(2, seed=3), scenes()
+    model.rule = Always()
+    q = model.observe(video).levels[1].q
+    made = vpr.rollout(model, model.observe(video[:, :1]).state, 2, video.shape[1] - 1)
+    apart = kl(Belief(q.mean[:, 1:], q.std[:, 1:]), made.beliefs)
+    lost = float(apart.median())
+    monkeypatch.setattr("vpr.foresight.LOST", lost)
+    wanted = 0.0
+    for sequence in apart:
+        for divergence in sequence.tolist():
+            if divergence > lost:
+                break
+            wanted += divergence / (video.shape[0] * video.shape[1])
+    assert 0 < wanted < float(apart.sum()) / (video.shape[0] * video.shape[1])
+    assert asked(model, video).item() == pytest.approx(wanted)
 
 
 def test_goes_on_from_where_a_video_began(tiny_model: Factory, scenes: Factory) -> None:

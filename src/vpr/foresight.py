@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from vpr.trace import LevelTrace, State, Trace
 
 
+LOST = 5.0  # nats: between two neighbouring events there are about ten
+
+
 def foresight(model: VPR, before: State, trace: Trace) -> Tensor:
     """Σ_τ D_KL(q_τ ‖ p̃_τ) in nats a frame of levels 2 to N, (N − 1,).
 
     q_τ is what a level believed at its τ-th event. p̃_τ is where its jumps lead that begin at the
     first: s̃_1 = s_1, then d̃_{τ+1} = f_tran(s̃_τ, d̃_τ), p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean.
-    Only f_tran and the prior learn from it. `before`: the state that the trace began with.
+    Only f_tran and the prior learn from it. `before`: the state that the trace began with. From the
+    event on at which it is LOST, a sequence does not count: where an event was overlooked, or seen
+    twice, jumps would be held against the wrong one to the end.
     """
     blocks: list[Block] = list(model.blocks)  # type: ignore[arg-type]
     c, found = torch.zeros_like(trace.c0), []
@@ -53,4 +58,5 @@ def _led_astray(block: Block, d: Tensor, c: Tensor, level: LevelTrace) -> Tensor
     p = Belief(*(torch.stack(each, 1) for each in zip(*beliefs, strict=True)))
     true = torch.arange(1, s.shape[1], device=s.device) < boundary.sum(1, keepdim=True)
     apart = kl(Belief(q.mean[:, 1:], q.std[:, 1:]), p)
-    return torch.where(true, apart, 0.0).sum() / boundary.numel()
+    known = (apart > LOST).cumsum(1) == 0
+    return torch.where(true & known, apart, 0.0).sum() / boundary.numel()
