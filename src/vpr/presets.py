@@ -74,7 +74,7 @@ _CPU_SHAPES = RunConfig(
     training=replace(
         _THREE_LEVELS_TRAINING,
         decay_steps=900,
-        long_steps=350,
+        long_steps=450,
         long_parts=4,
         landing_steps=100,
         recognition=2.0,
