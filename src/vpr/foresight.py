@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vpr.trace import LevelTrace, State, Trace
 
 
-LOST = 5.0  # nats: between two neighbouring events there are about ten
+LOST = 5.0  # nats: neighbouring hues of an object of 3DSD are 5 to 8 apart
 
 
 def foresight(model: VPR, before: State, trace: Trace) -> Tensor:
