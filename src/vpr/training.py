@@ -181,9 +181,9 @@ class Session:
         return self._sorted() + self.config.training.decay_steps
 
     def initial_state(self) -> State:
-        """Before the coming step: the last one's, if its sequences go on.
+        """Of the coming step: where the last one ended, if its sequences go on, or a fresh one.
 
-        For new sequences; each place in the batch keeps its windows of D_st.
+        Each place in the batch keeps its windows of D_st.
         """
         if self.carried is not None:
             return self.carried
