@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from vpr.batches import Batches
 from vpr.data import MovingBall, training_rng
@@ -14,6 +16,11 @@ BALL = MovingBall(size=16)
 
 def batches() -> Batches:
     return Batches(BALL, training_rng(5))
+
+
+def long_ones(count: int, length: int, rng: np.random.Generator) -> Tensor:
+    each = [torch.from_numpy(BALL.batch(1, length, rng).frames) for _ in range(count)]
+    return torch.cat(each).half().float()
 
 
 def test_a_sequence_in_one_part_is_a_fresh_one_each_time() -> None:
@@ -27,8 +34,8 @@ def test_parts_follow_each_other() -> None:
     ours, rng = batches(), training_rng(5)
     for _ in range(2):
         parts = [ours.next(3, 4, 3) for _ in range(3)]
-        whole = torch.from_numpy(BALL.batch(3, 12, rng).frames)
-        assert torch.equal(torch.cat(parts, 1), whole)
+        assert torch.equal(torch.cat(parts, 1), long_ones(3, 12, rng))
+        assert {part.dtype for part in parts} == {torch.float32}
         assert not ours.under_way
 
 
@@ -36,7 +43,7 @@ def test_what_is_under_way_comes_first() -> None:
     ours = batches()
     ours.next(3, 4, 2)
     assert ours.under_way
-    whole = torch.from_numpy(BALL.batch(3, 8, training_rng(5)).frames)
+    whole = long_ones(3, 8, training_rng(5))
     assert torch.equal(ours.next(3, 6), whole[:, 4:])  # though something else is asked for
     assert ours.next(3, 6).shape[1] == 6
 

@@ -27,7 +27,7 @@ def never_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(model: VPR, video: Tensor, noise: Tensor | None = None) -> Tensor:
     before = model.initial(len(video))
-    return foresight(model, before, model.observe(video, before, noise))
+    return foresight(model, before, model.observe(video, before, noise))[0]
 
 
 def test_at_the_top_it_is_a_rollout(tiny_model: Factory, scenes: Factory) -> None:
@@ -57,41 +57,58 @@ def test_each_sequence_has_its_own_events(
     video, noise = scenes(), draw(model)
     counts = model.observe(video, noise=noise).levels[1].evidence.boundary.sum(1)
     assert len(set(counts.tolist())) > 1
-    together = foresight(model, model.initial(3), model.observe(video, noise=noise))
+    together, led = foresight(model, model.initial(3), model.observe(video, noise=noise))
     alone = []
     for b in range(3):
         trace = model.observe(video[b : b + 1], noise=noise[:, :, b : b + 1])
         alone.append(foresight(model, model.initial(1), trace))
-    torch.testing.assert_close(together, torch.stack(alone).mean(0))
+    torch.testing.assert_close(together, torch.stack([each for each, _ in alone]).mean(0))
+    for n, d in enumerate(led):
+        torch.testing.assert_close(d, torch.cat([each[n] for _, each in alone]))
 
 
-def test_a_sequence_that_is_lost_does_not_count_from_there_on(
+def test_a_level_that_is_lost_is_told_where_it_is(
     tiny_model: Factory, scenes: Factory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Against jumps one by one; where one leads too far away, what was seen takes its place."""
     model, video = tiny_model(2, seed=3), scenes()
     model.rule = Always()
-    q = model.observe(video).levels[1].q
-    made = vpr.rollout(model, model.observe(video[:, :1]).state, 2, video.shape[1] - 1)
-    apart = kl(Belief(q.mean[:, 1:], q.std[:, 1:]), made.beliefs).detach()
-    lost = float(apart.median())
+    frames, level = video.shape[0] * video.shape[1], model.observe(video).levels[1]
+    lost = asked(model, video).item() * frames / (frames - len(video))  # the mean of the jumps
     monkeypatch.setattr("vpr.foresight.LOST", lost)
-    wanted = 0.0
-    for sequence in apart:
-        for divergence in sequence.tolist():
-            if divergence > lost:
-                break
-            wanted += divergence / (video.shape[0] * video.shape[1])
-    assert 0 < wanted < float(apart.sum()) / (video.shape[0] * video.shape[1])
+    block, nothing, wanted, told = model.blocks[1], model.initial(1).blocks[1].d[0], 0.0, 0
+    for b in range(len(video)):
+        d = block.f_tran(level.s[b, 0], nothing)
+        for k in range(1, video.shape[1]):
+            p = block.p(d, nothing)
+            apart = kl(Belief(level.q.mean[b, k], level.q.std[b, k]), p).item()
+            found = apart <= lost
+            told += not found
+            wanted += apart / frames if found else 0.0
+            d = block.f_tran(p.mean if found else level.s[b, k], d)
+    assert wanted > 0
+    assert told > 0
     assert asked(model, video).item() == pytest.approx(wanted)
 
 
-def test_goes_on_from_where_a_video_began(tiny_model: Factory, scenes: Factory) -> None:
-    model, video = tiny_model(2, seed=3), scenes()
-    model.rule = Always()
-    before = model.observe(video[:, :4]).state
-    later = foresight(model, before, model.observe(video[:, 4:], before))
-    afresh = asked(model, video[:, 4:])
-    assert not torch.allclose(later, afresh)
+@pytest.mark.parametrize("rule", ["always", "subjective"])
+def test_parts_make_up_the_whole(
+    tiny_model: Factory, scenes: Factory, draw: Factory, rule: str
+) -> None:
+    """Jumps go on from one part to the next, as if nobody had cut the sequence."""
+    model, cut = tiny_model(3, seed=3, rule=rule), 4
+    video, noise = scenes(), draw(model)
+    whole, end = foresight(model, model.initial(3), model.observe(video, noise=noise))
+    first = model.observe(video[:, :cut], noise=noise[:cut])
+    begun, led = foresight(model, model.initial(3), first)
+    rest = model.observe(video[:, cut:], first.state, noise[cut:])
+    went_on, last = foresight(model, first.state, rest, led)
+    length = video.shape[1]
+    torch.testing.assert_close((cut * begun + (length - cut) * went_on) / length, whole)
+    torch.testing.assert_close(last, end)
+    if rule == "always":
+        anew, _ = foresight(model, first.state, rest)
+        assert not torch.allclose(anew, went_on)
 
 
 def test_only_those_who_foresee_learn_from_it(

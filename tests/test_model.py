@@ -294,6 +294,23 @@ class TestLoss:
         halved = model.loss(video, noise=noise, weights=half)
         assert_close(halved.total, loss.total.detach() - 0.5 * bare, 1e-9)
 
+    def test_painting_some_frames(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory
+    ) -> None:
+        """A random share of the frames stands for all; the rest of the loss is as it was."""
+        model, video = tiny_model(2, seed=3), scenes()
+        noise, frames = draw(model), video.shape[1]
+        whole = Weights(1.0, (1.0, 1.0))
+        some = whole._replace(painted=0.5)
+        c0, chosen = model.observe(video, noise=noise).c0, noise[:, 0, 0, 0].argsort()
+        chosen = chosen[: (frames + 1) // 2]
+        y = model.codec.to_layout(video[:, chosen].flatten(0, 1))
+        bare = model.likelihood.nll(model.codec.decode(c0[:, chosen].flatten(0, 1)), y) / len(y)
+        loss, all_of_it = (model.loss(video, noise=noise, weights=w) for w in (some, whole))
+        assert_close(loss.reconstruction, bare.detach(), 1e-9)
+        assert_close(loss.kl, all_of_it.kl.detach(), 1e-12)
+        assert loss.reconstruction.item() != pytest.approx(all_of_it.reconstruction.item())
+
     def test_rent(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
         """Every update pays for its distance from N(0, 1), foreseen or not; nothing else does."""
         model = tiny_model(3, seed=3)

@@ -128,6 +128,9 @@ class TrainingConfig:
     long_parts: int = option(
         1, "Such sequences that follow each other as parts of a longer one, the state carried over."
     )
+    long_painted: float = option(
+        1.0, "Share of the frames of these, drawn by chance, that are painted and compared."
+    )
     landing_steps: int = option(0, "How many of these the rate takes to fall to 0 in the end.")
     recognition: float = option(
         0.0, "And in these, weight of finding a level in a picture, whatever is below it."
@@ -148,6 +151,8 @@ class TrainingConfig:
         _check(self.settling_length >= 2, "settling_length must be 2 or more", self.settling_length)
         _check(self.long_length >= 2, "long_length must be 2 or more", self.long_length)
         _check(self.long_parts >= 1, "long_parts must be 1 or more", self.long_parts)
+        painted = self.long_painted
+        _check(0 < painted <= 1, "long_painted must be above 0 and at most 1", painted)
         _check(self.long_steps >= 0, "long_steps must be 0 or more", self.long_steps)
         _check(self.sorting_length >= 2, "sorting_length must be 2 or more", self.sorting_length)
         _check(self.learning_rate > 0, "learning_rate must be above 0", self.learning_rate)

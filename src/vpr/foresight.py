@@ -23,40 +23,50 @@ if TYPE_CHECKING:
 
 
 LOST = 5.0  # nats: neighbouring hues of an object of 3DSD are 5 to 8 apart
+Led = tuple[Tensor, ...]  # (B, D) d̃_{τ+1} of levels 2 to N: where their own jumps have led them
 
 
-def foresight(model: VPR, before: State, trace: Trace) -> Tensor:
-    """Σ_τ D_KL(q_τ ‖ p̃_τ) in nats a frame of levels 2 to N, (N − 1,).
+def foresight(
+    model: VPR, before: State, trace: Trace, led: Led | None = None
+) -> tuple[Tensor, Led]:
+    """Σ_τ D_KL(q_τ ‖ p̃_τ) in nats a frame of levels 2 to N, (N − 1,), and where they were led.
 
     q_τ is what a level believed at its τ-th event. p̃_τ is where its jumps lead that begin at the
     first: s̃_1 = s_1, then d̃_{τ+1} = f_tran(s̃_τ, d̃_τ), p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean.
-    Only f_tran and the prior learn from it. `before`: the state that the trace began with. From the
-    event on at which it is LOST, a sequence does not count: where an event was overlooked, or seen
-    twice, jumps would be held against the wrong one to the end.
+    Only f_tran and the prior learn from it. A level that is LOST at an event is told s̃_τ = s_τ, and
+    that event does not count: one was overlooked before, or seen twice.
+
+    `before`: the state that the trace began with. With `led`, jumps go on from where those of the
+    frames before had led: so they may be many more than a trace has events, and a level learns to
+    stay on its way from wherever they really take it.
     """
     blocks: list[Block] = list(model.blocks)  # type: ignore[arg-type]
-    c, found = torch.zeros_like(trace.c0), []
+    led = led or tuple(block.d_next for block in before.blocks[1:])
+    c, found, ends = torch.zeros_like(trace.c0), [], []
     for n in reversed(range(1, len(blocks))):
-        found.append(_led_astray(blocks[n], before.blocks[n].d_next, c, trace.levels[n]))
+        astray, end = _led_astray(blocks[n], led[n - 1], c, trace.levels[n])
+        found.append(astray)
+        ends.append(end)
         with torch.no_grad():
             c = blocks[n].f_dec(c, trace.levels[n].s)
-    return torch.stack(found[::-1])
+    return torch.stack(found[::-1]), tuple(ends[::-1])
 
 
-def _led_astray(block: Block, d: Tensor, c: Tensor, level: LevelTrace) -> Tensor:  # ()
-    """Of one level: d (B, D) before its first event, c (B, T, D) at all frames."""
+def _led_astray(
+    block: Block, d: Tensor, c: Tensor, level: LevelTrace
+) -> tuple[Tensor, Tensor]:  # (), (B, D)
+    """Of one level: d (B, D) before its next event, c (B, T, D) at all frames."""
     boundary = level.evidence.boundary
     moments = Moments(boundary)
     s, c, q = tree_map(lambda each: moments.pick(each.detach()), (level.s, c, level.q))
-    jump, beliefs = s[:, 0], []
-    for k in range(1, s.shape[1]):
-        d = block.f_tran(jump, d)
-        beliefs.append(block.p(d, c[:, k]))
-        jump = beliefs[-1].mean
-    if not beliefs:
-        return s.new_zeros(())
-    p = Belief(*(torch.stack(each, 1) for each in zip(*beliefs, strict=True)))
-    true = torch.arange(1, s.shape[1], device=s.device) < boundary.sum(1, keepdim=True)
-    apart = kl(Belief(q.mean[:, 1:], q.std[:, 1:]), p)
-    known = (apart > LOST).cumsum(1) == 0
-    return torch.where(true & known, apart, 0.0).sum() / boundary.numel()
+    count, astray = boundary.sum(1), []
+    opening = (d == 0).all(1)  # nobody can foresee what a sequence begins with
+    for k in range(s.shape[1]):
+        p = block.p(d, c[:, k])
+        apart = kl(Belief(q.mean[:, k], q.std[:, k]), p)
+        here = k < count
+        told = opening | (apart > LOST)
+        astray.append(torch.where(here & ~told, apart, 0.0).sum())
+        jumped = block.f_tran(torch.where(told.unsqueeze(1), s[:, k], p.mean), d)
+        d, opening = torch.where(here.unsqueeze(1), jumped, d), opening & ~here
+    return torch.stack(astray).sum() / boundary.numel(), d.detach()

@@ -3,6 +3,7 @@ top-down for levels 2 to N; level 1, which always updates and decides nothing, c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -14,7 +15,7 @@ from vpr.checks import check_frames, check_state, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
-from vpr.foresight import foresight
+from vpr.foresight import Led, foresight
 from vpr.images import make_codec
 from vpr.lean import LeanBlock
 from vpr.likelihood import make_likelihood
@@ -139,11 +140,12 @@ class VPR(nn.Module):
         weights: Weights | None = None,
         kl_balancing: bool = False,
         trusted: bool = False,
+        led: Led | None = None,
     ) -> Loss:
         """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)].
 
         `weights` may add a rent, Σ_n r_n Σ_τ D_KL[q(s^n_τ) ‖ N(0, 1)], `vpr.recognition` and
-        `vpr.foresight`.
+        `vpr.foresight`, which goes on from where it has `led`, as `state` does, if that is given.
         `trusted` data is not searched for NaN and values out of range: one look at it less.
         """
         weights = weights or Weights(1.0, (1.0,) * self.config.levels)
@@ -155,8 +157,7 @@ class VPR(nn.Module):
         y = self.codec.to_layout(video.flatten(0, 1))
         before = state if state is not None else self.initial(len(video))
         trace = self._observe(y, video, before, noise)
-        output = self.codec.decode(trace.c0.flatten(0, 1))
-        reconstruction = self.likelihood.nll(output, y) / len(output)
+        reconstruction = self._reconstruction(y, trace.c0, noise, weights.painted)
         kls = torch.stack([level.kl.mean() for level in trace.levels])
         beta = kls.new_tensor(weights.kl)
         if kl_balancing:
@@ -169,9 +170,20 @@ class VPR(nn.Module):
         if weights.recognition and self.config.levels > 1:
             total = total + weights.recognition * recognition(self, y, trace, noise).sum()
         if weights.foresight and self.config.levels > 1:
-            astray = foresight(self, before, trace)
+            astray, led = foresight(self, before, trace, led)
             total = total + weights.foresight * (beta[1:] * astray).sum()
-        return Loss(total, reconstruction, kls, rates, trace.state)
+        return Loss(total, reconstruction, kls, rates, trace.state, led)
+
+    def _reconstruction(
+        self, y: Tensor, c0: Tensor, noise: Tensor | None, painted: float
+    ) -> Tensor:
+        """−ln p(o | s) in nats a frame, on all of them or on a random share `painted`."""
+        if painted < 1 and noise is not None:
+            some = noise[:, 0, 0, 0].argsort()[: math.ceil(painted * len(noise))]
+            y = y.view(*c0.shape[:2], *y.shape[1:])[:, some].flatten(0, 1)
+            c0 = c0[:, some]
+        output = self.codec.decode(c0.flatten(0, 1))
+        return self.likelihood.nll(output, y) / len(output)
 
     @torch.no_grad()
     def remember(self, windows: tuple[Window, ...]) -> None:

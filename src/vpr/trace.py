@@ -10,6 +10,7 @@ from torch import Tensor
 from vpr.beliefs import Belief, kl
 from vpr.block import BlockState
 from vpr.events import Evidence, Window
+from vpr.foresight import Led
 
 
 class State(NamedTuple):
@@ -50,6 +51,7 @@ class Loss(NamedTuple):
     kl: Tensor  # (N,) D_KL at each level
     update_rate: Tensor  # (N,) share of frames at which the level updated
     state: State
+    led: Led | None  # where jumps have led, if anybody asked for foresight
 
     @property
     def elbo(self) -> Tensor:

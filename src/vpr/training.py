@@ -24,6 +24,7 @@ from vpr.config import RunConfig, TrainingConfig
 from vpr.data import training_rng
 from vpr.errors import VPRError
 from vpr.events import Exploring, Holding, Rule, Subjective, Window
+from vpr.foresight import Led
 from vpr.metrics import MetricsLog
 from vpr.model import VPR
 from vpr.schedule import Weights
@@ -52,6 +53,13 @@ class Outcome(NamedTuple):
     seconds: float
 
 
+class Carried(NamedTuple):
+    """What sequences that are under way take along from one step to the next."""
+
+    state: State
+    led: Led | None  # where jumps have led, if there is foresight
+
+
 class Session:
     """Everything that changes while training, and so everything that a checkpoint holds."""
 
@@ -69,7 +77,7 @@ class Session:
         self.noise = torch.Generator().manual_seed(config.seed)
         self.curve = config.schedule.curve()
         self.windows: tuple[Window, ...] | None = None
-        self.carried: State | None = None  # of sequences that are under way
+        self.carried: Carried | None = None
         self.step = 0
         self._start_at_data_mean()
 
@@ -106,10 +114,10 @@ class Session:
         self.curve.restore(notes["curve"])
         self.batches.restore(notes)
         if self.batches.under_way:
-            fresh, carried = self.initial_state(), _under(tensors, "carried.")
+            carried = _under(tensors, "carried.")
             # Copied to where tensors usually lie: products round by alignment.
             leaves = [carried[str(place)].clone() for place in range(len(carried))]
-            self.carried = tree_filled(fresh, leaves)
+            self.carried = tree_filled(self._carried_anew(), leaves)
 
     def batch(self) -> Tensor:
         """The next training batch (B, T, *frame)."""
@@ -141,7 +149,10 @@ class Session:
         training, long = self.config.training, self._is_long(step)
         if long or (training.recognition_early and weights.expected):
             weights = weights._replace(recognition=training.recognition)
-        return weights._replace(foresight=training.foresight) if long else weights
+        if long:
+            foresight, painted = training.foresight, training.long_painted
+            weights = weights._replace(foresight=foresight, painted=painted)
+        return weights
 
     def _is_long(self, step: int) -> bool:
         """Does the step belong to the last stage, when everything is learned but long jumps?"""
@@ -186,15 +197,21 @@ class Session:
         Each place in the batch keeps its windows of D_st.
         """
         if self.carried is not None:
-            return self.carried
+            return self.carried.state
         state = self.model.initial(self.config.training.batch_size)
         return state if self.windows is None else state._replace(windows=self.windows)
 
-    def advance(self, state: State, reconstruction: float) -> None:
-        """A step is done, which ended in this state."""
-        self.windows = state.windows
-        self.carried = state if self.batches.under_way else None
-        self.model.remember(state.windows)
+    def _carried_anew(self) -> Carried:
+        """As if a first part had just begun."""
+        state = self.initial_state()
+        led = tuple(block.d_next for block in state.blocks[1:])
+        return Carried(state, led if self.config.training.foresight else None)
+
+    def advance(self, loss: Loss, reconstruction: float) -> None:
+        """A step is done, which had this loss."""
+        self.windows = loss.state.windows
+        self.carried = Carried(loss.state, loss.led) if self.batches.under_way else None
+        self.model.remember(loss.state.windows)
         self.curve.push(self.step, reconstruction)
         self.step += 1
 
@@ -284,15 +301,22 @@ class Trainer:
         self.fabric.backward(loss.total)
         _clip(session.model, training.clip, session.step)
         self.optimiser.step()
-        session.advance(loss.state, progress.reconstruction)
+        session.advance(loss, progress.reconstruction)
         return progress
 
     def _loss(self, weights: Weights, video: Tensor) -> Loss:
         session, training = self.session, self.session.config.training
         sequences, frames = video.shape[:2]
         noise = session.model.noise(sequences, frames, session.noise)
-        state = session.initial_state()
-        return self.model.loss(video, state, noise, weights, training.kl_balancing, trusted=True)  # type: ignore[no-any-return]
+        return self.model.loss(  # type: ignore[no-any-return]
+            video,
+            session.initial_state(),
+            noise,
+            weights,
+            training.kl_balancing,
+            trusted=True,
+            led=session.carried.led if session.carried is not None else None,
+        )
 
 
 def learning_rate(step: int, decayed: int, training: TrainingConfig) -> float:
