@@ -65,8 +65,9 @@ _THREE_LEVELS_TRAINING = replace(
     clip=1000.0,  # squared errors begin with longer gradients than cross entropies
 )
 # With two layers the object is learned soon, in levels 2 and 3 alike; the rent of level 2 is due
-# twice as often, and moves it up. In the end, jumps: level 3 has 3 events in 25 frames and 25 in
-# four times 50, and without recognition level 2 paints a remainder of the object over them.
+# twice as often, and moves it up. In the end, jumps: level 3 has 3 events in 25 frames and 200 in
+# 32 times 50, and without recognition level 2 paints a remainder of the object over them. They fall
+# into place as the rate falls to 0.
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
     model=_THREE_LEVELS,
@@ -74,9 +75,10 @@ _CPU_SHAPES = RunConfig(
     training=replace(
         _THREE_LEVELS_TRAINING,
         decay_steps=900,
-        long_steps=450,
-        long_parts=4,
-        landing_steps=100,
+        long_steps=1200,
+        long_parts=32,
+        long_painted=0.25,
+        landing_steps=800,
         recognition=2.0,
         foresight=1.0,
     ),

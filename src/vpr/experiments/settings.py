@@ -26,8 +26,8 @@ SETTINGS = {
         "7,000 to 8,000 steps, most on 3 frames (15)"
     ),
     "cpu/3dsd": (
-        f"{SHAPES}, rent until features are sorted (none), about 2,550 steps, then 450 on 200 "
-        "frames in four parts with recognition and foresight (none)"
+        f"{SHAPES}, rent until features are sorted (none), about 2,550 steps, then 1,200 on 1,600 "
+        "frames in 32 parts with recognition and foresight (none)"
     ),
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}, about 3,100 steps",
     "cpu/video": (
