@@ -88,8 +88,8 @@ def test_a_regular_world_is_learned_exactly(
 
 
 def seen(ticks: int, batch: int) -> Ages:
-    often = torch.full((batch, 2), 2)
-    return Ages(torch.full((batch, 2), ticks), often, ~often.any(1))
+    counted = torch.ones(batch, 2, dtype=torch.bool)
+    return Ages(torch.full((batch, 2), ticks), counted, ~counted.any(1))
 
 
 @pytest.mark.usefixtures("quick")
@@ -141,14 +141,14 @@ def test_what_each_head_is_told(model: VPR) -> None:
         state = model.observe(torch.rand(4, 9, *model.config.frame)).state
     dreamt = torch.tensor([True, False, False, True])
     ticks = torch.tensor([[3, 0]] * 3 + [[LONGEST + 5, 0]])
-    two, three = durations.inputs(state, Ages(ticks, torch.tensor([[2, 0]] * 3 + [[1, 0]]), dreamt))
-    clock = torch.zeros(4, 3 * LONGEST)
-    clock[:3, 2 * LONGEST + 3], clock[3, 2 * LONGEST - 1] = 1, 1
+    two, three = durations.inputs(state, Ages(ticks, torch.tensor([[True, False]] * 4), dreamt))
+    clock = torch.zeros(4, 2 * LONGEST)
+    clock[:3, LONGEST + 3], clock[3, -1] = 1, 1
     one, own, top = state.blocks
     bit = dreamt.unsqueeze(1).float()
     assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock, bit], -1))
-    assert torch.equal(three[:, : -3 * LONGEST - 1], torch.cat([top.s, own.d_next], -1))
-    assert (three[:, -3 * LONGEST - 1] == 1).all()
+    assert torch.equal(three[:, : -2 * LONGEST - 1], torch.cat([top.s, own.d_next], -1))
+    assert (three[:, -2 * LONGEST - 1] == 1).all()
     assert torch.equal(three[:, -1], dreamt.float())
 
 

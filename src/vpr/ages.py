@@ -9,8 +9,6 @@ from torch import Tensor
 
 from vpr.trace import Trace
 
-SEEN = 2  # changes of a level after which further ones are no longer counted
-
 
 class Ages(NamedTuple):
     """Of levels 2 to N, on each level's own clock, which ticks when the level below updates.
@@ -19,14 +17,15 @@ class Ages(NamedTuple):
     """
 
     ticks: Tensor  # (B, N − 1) since the level's last update
-    seen: Tensor  # (B, N − 1) changes seen, up to SEEN; a sequence's first frame is none
+    seen: Tensor  # (B, N − 1) was that update a change, or only the sequence's first frame?
     dreamt: Tensor  # (B,) was the last frame imagined?
 
     @classmethod
     def unknown(cls, batch: int, levels: int) -> Ages:
         """Nothing was seen to begin: after a first frame, or when nobody counted."""
         ticks = torch.zeros(batch, levels - 1, dtype=torch.long)
-        return cls(ticks, torch.zeros_like(ticks), ticks.any(1))
+        nowhere = torch.zeros_like(ticks, dtype=torch.bool)
+        return cls(ticks, nowhere, nowhere.any(1))
 
     @classmethod
     def of(cls, trace: Trace, before: Ages | None = None) -> Ages:
@@ -43,13 +42,12 @@ class Ages(NamedTuple):
         """A frame later, seen or `dreamt`, at which the levels `moved` (B, N), level 1 first."""
         below, own = moved[:, :-1], moved[:, 1:]
         ticks = (self.ticks + below).masked_fill(own, 0)
-        seen = (self.seen + own).clamp(max=SEEN)
-        return Ages(ticks, seen, torch.full_like(self.dreamt, dreamt))
+        return Ages(ticks, self.seen | own, torch.full_like(self.dreamt, dreamt))
 
     def forgotten(self, rows: Tensor) -> Ages:
         """Unknown in the sequences `rows` (B,), a mask."""
         rows = rows.unsqueeze(1)
-        return Ages(self.ticks.masked_fill(rows, 0), self.seen.masked_fill(rows, 0), self.dreamt)
+        return Ages(self.ticks.masked_fill(rows, 0), self.seen & ~rows, self.dreamt)
 
     def to(self, device: torch.device) -> Ages:
         return Ages(*(each.to(device) for each in self))

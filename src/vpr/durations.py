@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from vpr.ages import SEEN, Ages
+from vpr.ages import Ages
 from vpr.config import ModelConfig
 from vpr.errors import VPRError
 from vpr.networks import Layers
@@ -14,7 +14,6 @@ from vpr.trace import State
 
 HIDDEN = 16
 LONGEST = 32  # ages from here on are one age: the head has no clock for what lasts longer
-CLOCKS = (SEEN + 1) * LONGEST  # one for each number of changes seen
 
 
 class Durations(nn.Module):
@@ -25,8 +24,7 @@ class Durations(nn.Module):
 
     age             how often level n−1 updated since level n did, one weight for each count, so
                     that "every fourth" can be said exactly; counted apart where the beginning of
-                    the event was not seen, as an age of at least so much, and where it was the
-                    first change seen, since a level is least sure of that
+                    the event was not seen, as an age of at least so much
     d^{n−1}_{τ+1}   what level n−1 predicts its next step from: a ball about to meet the wall
     dreamt          whether all this was imagined: then it is a little off, and less can be sure
 
@@ -40,7 +38,8 @@ class Durations(nn.Module):
             raise VPRError("a model of one level has no events whose duration could be learned")
         states = [2 * config.state_size] * (config.levels - 2) + [config.state_size]  # none above N
         self.heads = nn.ModuleList(
-            Layers(own + config.width + CLOCKS + 1, HIDDEN, HIDDEN, 1, gain=0.1) for own in states
+            Layers(own + config.width + 2 * LONGEST + 1, HIDDEN, HIDDEN, 1, gain=0.1)
+            for own in states
         )
 
     def forward(self, state: State, ages: Ages) -> Tensor:  # (B, N − 1)
@@ -56,7 +55,7 @@ class Durations(nn.Module):
         """What each head is told, (B, I)."""
         blocks = state.blocks
         place = ages.ticks.clamp(max=LONGEST - 1) + LONGEST * ages.seen
-        clocks = F.one_hot(place, CLOCKS).to(blocks[0].s).unbind(1)
+        clocks = F.one_hot(place, 2 * LONGEST).to(blocks[0].s).unbind(1)
         dreamt = ages.dreamt.unsqueeze(1).to(blocks[0].s)
         return [
             torch.cat([*(b.s for b in blocks[n : n + 2]), blocks[n - 1].d_next, clock, dreamt], -1)
