@@ -131,6 +131,20 @@ def test_everybody_moves_if_every_event_ends(model: VPR, trace: Trace) -> None:
     assert imagined.ages.seen.all()
 
 
+def test_likeliest_endings_leave_nothing_to_chance(model: VPR, trace: Trace) -> None:
+    """An event ends when that is likelier than not; with h of 0 or 1 that is what is drawn."""
+    for p, moves in ((0.0, False), (0.49, False), (0.51, True), (1.0, True)):
+        boundary = vpr.imagine(
+            model, trace.state, FRAMES, durations=certain(p), endings="likeliest"
+        ).boundary
+        assert (boundary[..., 1:] == moves).all()
+
+
+def test_endings_have_names(model: VPR, trace: Trace) -> None:
+    with pytest.raises(VPRError, match="endings must be one of drawn, likeliest, got 'mean'"):
+        vpr.imagine(model, trace.state, 1, durations=certain(0.5), endings="mean")  # type: ignore[arg-type]
+
+
 def test_levels_are_nested(model: VPR, trace: Trace) -> None:
     boundary = vpr.imagine(model, trace.state, 200, durations=certain(0.5)).boundary
     assert not (boundary[..., 2] & ~boundary[..., 1]).any()

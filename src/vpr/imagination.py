@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ from vpr.trace import State
 from vpr.tree import tree_put, tree_rows
 
 PAINTED = 512  # frames decoded at once: bounds the memory
+Endings = Literal["drawn", "likeliest"]  # when an event ends: by chance, or when that is likelier
 Hazards = Callable[[State, Ages], Tensor]  # (B, N − 1): `Durations`, or whatever answers like it
 
 
@@ -50,16 +51,25 @@ def imagine(
     durations: Hazards,
     ages: Ages | None = None,
     samples: bool = False,
+    endings: Endings = "drawn",
     generator: torch.Generator | None = None,
 ) -> Imagined:
     """So many frames on from a state, for every sequence in it.
 
-    The end of an event is drawn from its probability; states are the means of their priors, or
-    `samples` of them. `ages` are those of the state's events (`Ages.of`); without them the events
-    count as begun unseen.
+    The end of an event is drawn from its probability, or comes when that is more likely than not
+    (`endings`); states are the means of their priors, or `samples` of them. `ages` are those of the
+    state's events (`Ages.of`); without them the events count as begun unseen.
     """
     check_count("frames", frames)
-    ahead = foresee(model, state, durations, ages=ages, samples=samples, generator=generator)
+    ahead = foresee(
+        model,
+        state,
+        durations,
+        ages=ages,
+        samples=samples,
+        endings=endings,
+        generator=generator,
+    )
     told = []
     for moment in islice(ahead, frames):
         told.append(moment[:3])  # without the states on the way
@@ -75,16 +85,19 @@ def foresee(
     *,
     ages: Ages | None = None,
     samples: bool = False,
+    endings: Endings = "drawn",
     generator: torch.Generator | None = None,
 ) -> Iterator[Moment]:
     """`imagine` without pictures and without an end."""
+    if endings not in get_args(Endings):
+        raise VPRError(f"endings must be one of {', '.join(get_args(Endings))}, got {endings!r}")
     batch, levels = len(state.time), model.config.levels
     ages = ages if ages is not None else Ages.unknown(batch, levels).to(state.time.device)
     _check(model, state, ages)
     first: Block = model.blocks[0]  # type: ignore[assignment]
     while True:
         h = durations(state, ages)
-        moved = _who_moves(h, generator)
+        moved = _who_moves(_drawn(h, generator) if endings == "drawn" else h > 0.5)
         noise = model.noise(batch, 1, generator)[0] if samples else None
         state, ages = dream(model, state, moved, noise), ages.after(moved, dreamt=True)
         level_one = state.blocks[0]
@@ -102,10 +115,14 @@ def dream(model: VPR, state: State, moved: Tensor, noise: Tensor | None = None) 
     return state._replace(blocks=blocks, time=state.time + 1)
 
 
-def _who_moves(h: Tensor, generator: torch.Generator | None) -> Tensor:  # (B, N − 1) → (B, N)
-    """Level 1 always; level n with probability h^n where level n−1 does."""
+def _drawn(h: Tensor, generator: torch.Generator | None) -> Tensor:  # (B, N − 1) twice
+    """Which events end, each with its probability."""
     drawn = torch.rand(h.shape, generator=generator, dtype=h.dtype)
-    willing = drawn.to(h.device) < h  # drawn on the CPU: the same on every machine
+    return drawn.to(h.device) < h  # drawn on the CPU: the same on every machine
+
+
+def _who_moves(willing: Tensor) -> Tensor:  # (B, N − 1) → (B, N)
+    """Level 1 always; level n if its event ends and level n−1 moves."""
     return torch.cat([torch.ones_like(willing[:, :1]), willing], 1).cumprod(1).bool()
 
 

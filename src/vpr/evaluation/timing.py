@@ -12,7 +12,7 @@ from torch import Tensor
 
 from vpr.ages import Ages
 from vpr.evaluation.readers import Reader, Reading
-from vpr.imagination import Hazards, foresee
+from vpr.imagination import Endings, Hazards, foresee
 from vpr.model import VPR
 
 PAINTED = 256  # frames painted and read at once: bounds the memory
@@ -27,12 +27,20 @@ class Foreseen(NamedTuple):
 
 @torch.no_grad()
 def read_imagined(
-    model: VPR, durations: Hazards, reader: Reader, video: Tensor, frames: int, seed: int = 0
+    model: VPR,
+    durations: Hazards,
+    reader: Reader,
+    video: Tensor,
+    frames: int,
+    *,
+    endings: Endings = "drawn",
+    seed: int = 0,
 ) -> Foreseen:
-    """Watch a video (B, T, *frame), imagine so many frames, and read them."""
+    """Watch a video (B, T, *frame), imagine so many frames, and read them. See `imagine`."""
     trace = model.observe(video.to(model.usual))
     generator = torch.Generator().manual_seed(seed)
-    ahead = foresee(model, trace.state, durations, ages=Ages.of(trace), generator=generator)
+    ages = Ages.of(trace)
+    ahead = foresee(model, trace.state, durations, ages=ages, endings=endings, generator=generator)
     told = [(moment.c0, moment.boundary) for moment in islice(ahead, frames)]
     c0, boundary = (torch.stack(each, 1) for each in zip(*told, strict=True))
     flat = c0.flatten(0, 1)  # (B · F, D)

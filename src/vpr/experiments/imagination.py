@@ -79,14 +79,22 @@ def draw(results: Results) -> Figure:
             _draw_reliability(reliability, told, INKS[factor], f"{NAMES[world]}, {factor}")
             _draw_lengths(lasting, told, INKS[factor])
         for factor in ("wall", "object"):
-            films = [run.metrics["film"][factor]["parts"] for run in results.get("3dsd", [])]
+            films = [run.metrics["film"] for run in results.get("3dsd", [])]
             if films:
-                ends = [FRAMES * (k + 1) / PARTS for k in range(PARTS)]
-                draw_band(film, [(ends, parts) for parts in films], INKS[factor], factor)
-        film.set_xlabel("frames imagined")
+                _draw_films(film, films, factor)
+        film.set_xlabel("frames imagined (dashed: endings drawn)")
         unit(film, "right hue at its time, 3DSD")
         reliability.legend(loc="upper left")
     return figure
+
+
+def _draw_films(axes: Axes, films: list[dict[str, Any]], factor: str) -> None:
+    """Solid where events end when that is likeliest, dashed where their ends are drawn."""
+    ends = [FRAMES * (k + 1) / PARTS for k in range(PARTS)]
+    likeliest = [(ends, each["likeliest"][factor]["parts"]) for each in films]
+    draw_band(axes, likeliest, INKS[factor], factor)
+    for each in films:
+        axes.plot(ends, each["drawn"][factor]["parts"], "--", color=INKS[factor], alpha=0.4)
 
 
 def _draw_reliability(axes: Axes, told: list[dict[str, Any]], ink: str, label: str) -> None:
@@ -123,9 +131,16 @@ def claims(results: Results) -> list[Claim]:
         rows.append(Claim(f"{name}: expected calibration error", OPEN, errors, differs))
         rows.append(Claim(f"{name}: skill of the forecast", OPEN, skills, differs))
         if world == "3dsd":
-            for key, what in FILM.items():
-                ours = [run.metrics["film"][factor][key] for run in runs]
-                rows.append(Claim(f"{name}, {FRAMES} frames: {what}", OPEN, ours, differs))
+            rows += [
+                Claim(
+                    f"{name}, {FRAMES} frames, endings {endings}: {what}",
+                    OPEN,
+                    [run.metrics["film"][endings][factor][key] for run in runs],
+                    differs,
+                )
+                for endings in ("likeliest", "drawn")
+                for key, what in FILM.items()
+            ]
     return rows
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from vpr.config import RunConfig
-from vpr.data import ThreeDShapesDynamic
+from vpr.data import Batch, ThreeDShapesDynamic
 from vpr.durations import Durations
 from vpr.evaluation import score
-from vpr.evaluation.timing import future, in_event_order, read_imagined
+from vpr.evaluation.timing import Foreseen, future, in_event_order, read_imagined
 from vpr.experiments.finished import amount
 from vpr.experiments.readers import reader_for, watched
+from vpr.imagination import Endings
 from vpr.model import VPR
 
 FRAMES, SEQUENCES = 1600, 8
@@ -25,11 +26,19 @@ PARTS = 16  # in which the share of right frames is told, one after the other
 def follow(
     model: VPR, durations: Durations, config: RunConfig, data: ThreeDShapesDynamic, folder: Path
 ) -> dict[str, Any]:
-    """Of wall and object: each event of the level in its order, each frame in its time."""
+    """For each kind of endings, of wall and object: are events in order, frames in time?"""
     batch, frames = watched(config, amount(config, SEQUENCES)), amount(config, FRAMES)
-    reader = reader_for(config, folder.parent)
-    seen = read_imagined(model, durations, reader, torch.from_numpy(batch.frames), frames)
-    found = {}
+    reader, video = reader_for(config, folder.parent), torch.from_numpy(batch.frames)
+    return {
+        endings: _told(
+            read_imagined(model, durations, reader, video, frames, endings=endings), batch, data
+        )
+        for endings in get_args(Endings)
+    }
+
+
+def _told(seen: Foreseen, batch: Batch, data: ThreeDShapesDynamic) -> dict[str, Any]:
+    frames, found = seen.boundary.shape[1], {}
     for level, factor, period in ((2, "wall", data.wall_period), (3, "object", data.object_period)):
         values, count = batch.factors[factor], data.counts[factor]
         true = future(values, batch.changes[factor], period, count, frames)
