@@ -259,6 +259,49 @@ def test_foresight_belongs_to_the_last_stage(tmp_path: Path) -> None:
     assert [seen[step] for step in (3, 4, 5, 11)] == [0, 0, 0.5, 0.5]
 
 
+def rehearsed(**more: int) -> RunConfig:
+    """12 steps, then 3 of rehearsal."""
+    config = in_parts()
+    asked = {"rehearsal_steps": 3, "rehearsal_sequences": 4, "rehearsal_parts": 2} | more
+    return replace(config, training=replace(config.training, **asked))
+
+
+def test_the_top_level_rehearses_in_the_end(tmp_path: Path) -> None:
+    seen: list[tuple[int, int, bool]] = []
+    outcome = train(
+        rehearsed(), tmp_path, watch=lambda now: seen.append((now.step, now.steps, bool(now.kl)))
+    )
+    assert outcome.finished
+    assert outcome.step == 12
+    assert outcome.rehearsed > 0
+    assert seen[11] == (12, 15, True)
+    assert seen[-3:] == [(13, 15, False), (14, 15, False), (15, 15, False)]
+    again = train(rehearsed(), tmp_path, watch=lambda now: pytest.fail("it is finished"))
+    assert again.finished
+    assert again.rehearsed == outcome.rehearsed
+
+
+def test_stopped_before_or_in_rehearsal_it_is_begun_anew(tmp_path: Path) -> None:
+    train(rehearsed(), tmp_path / "whole")
+    before = train(rehearsed(), tmp_path / "parts", until=12)
+    assert not before.finished
+    assert not before.interrupted
+    kept = _tensors(tmp_path / "parts")
+
+    def stop(now: Progress) -> None:
+        if now.step == 14:
+            signal.raise_signal(signal.SIGINT)
+
+    stopped = train(rehearsed(), tmp_path / "parts", watch=stop)
+    assert stopped.interrupted
+    assert not stopped.finished
+    assert all(torch.equal(kept[key], each) for key, each in _tensors(tmp_path / "parts").items())
+    assert train(rehearsed(), tmp_path / "parts").finished
+    whole, parts = _tensors(tmp_path / "whole"), _tensors(tmp_path / "parts")
+    assert all(torch.equal(whole[key], parts[key]) for key in whole)
+    assert any(not torch.equal(whole[key], kept[key]) for key in whole)
+
+
 def test_the_rate_lands_in_the_last_long_steps(tmp_path: Path) -> None:
     config = tiny_run(steps=50)
     schedule = replace(config.schedule, settle_tolerance=0.99)

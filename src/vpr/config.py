@@ -138,6 +138,11 @@ class TrainingConfig:
     foresight: float = option(
         0.0, "And in these, weight of jumps from event to event that nobody corrects."
     )
+    rehearsal_steps: int = option(
+        0, "When all that is done: steps in which the top level alone rehearses jumps."
+    )
+    rehearsal_sequences: int = option(192, "Fresh sequences whose events are rehearsed.")
+    rehearsal_parts: int = option(32, "Each of so many times long_length frames.")
     recognition_early: bool = option(False, "The same as soon as CE may decide.")
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
     kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")
@@ -153,6 +158,12 @@ class TrainingConfig:
         _check(self.long_parts >= 1, "long_parts must be 1 or more", self.long_parts)
         painted = self.long_painted
         _check(0 < painted <= 1, "long_painted must be above 0 and at most 1", painted)
+        rehearsed = min(self.rehearsal_sequences, self.rehearsal_parts)
+        _check(
+            rehearsed >= 1, "rehearsal_sequences and rehearsal_parts must be 1 or more", rehearsed
+        )
+        steps = self.rehearsal_steps
+        _check(steps >= 0, "rehearsal_steps must be 0 or more", steps)
         _check(self.long_steps >= 0, "long_steps must be 0 or more", self.long_steps)
         _check(self.sorting_length >= 2, "sorting_length must be 2 or more", self.sorting_length)
         _check(self.learning_rate > 0, "learning_rate must be above 0", self.learning_rate)

@@ -59,7 +59,18 @@ def _led_astray(
     boundary = level.evidence.boundary
     moments = Moments(boundary)
     s, c, q = tree_map(lambda each: moments.pick(each.detach()), (level.s, c, level.q))
-    count, astray = boundary.sum(1), []
+    astray, d = lead(block, d, c, s, q, boundary.sum(1))
+    return astray / boundary.numel(), d
+
+
+def lead(
+    block: Block, d: Tensor, c: Tensor, s: Tensor, q: Belief, count: Tensor
+) -> tuple[Tensor, Tensor]:  # (), (B, D)
+    """Σ D_KL(q ‖ p̃) over `count` (B,) events of K, from d (B, D) on, and the d̃ after them.
+
+    c (B, K, D), s and q (B, K, S) of each event.
+    """
+    astray = []
     opening = (d == 0).all(1)  # nobody can foresee what a sequence begins with
     for k in range(s.shape[1]):
         p = block.p(d, c[:, k])
@@ -69,4 +80,4 @@ def _led_astray(
         astray.append(torch.where(here & ~told, apart, 0.0).sum())
         jumped = block.f_tran(torch.where(told.unsqueeze(1), s[:, k], p.mean), d)
         d, opening = torch.where(here.unsqueeze(1), jumped, d), opening & ~here
-    return torch.stack(astray).sum() / boundary.numel(), d.detach()
+    return torch.stack(astray).sum(), d.detach()

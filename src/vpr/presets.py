@@ -81,6 +81,7 @@ _CPU_SHAPES = RunConfig(
         landing_steps=800,
         recognition=2.0,
         foresight=1.0,
+        rehearsal_steps=1500,
     ),
     schedule=replace(_SHAPES_SCHEDULE, shift_steps=350, rent=0.3, rent_fade=400),
 )

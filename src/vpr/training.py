@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,6 +28,7 @@ from vpr.events import Exploring, Holding, Rule, Subjective, Window
 from vpr.foresight import Led
 from vpr.metrics import MetricsLog
 from vpr.model import VPR
+from vpr.rehearsal import gather, rehearse
 from vpr.schedule import Weights
 from vpr.trace import Loss, State
 from vpr.tree import tree_filled, tree_leaves, tree_map
@@ -42,6 +44,11 @@ class Progress(NamedTuple):
     kl: list[float]
     update_rate: list[float]
 
+    @classmethod
+    def rehearsing(cls, step: int, steps: int) -> Progress:
+        """Of a step that sees no frames."""
+        return cls(step, steps, math.nan, math.nan, [], [])
+
 
 class Outcome(NamedTuple):
     """How a call of `train` ended."""
@@ -51,6 +58,7 @@ class Outcome(NamedTuple):
     interrupted: bool  # by Ctrl-C or SIGTERM
     settled: int | None  # when the reconstruction had settled, which the staged schedule waits for
     seconds: float
+    rehearsed: float  # seconds of rehearsal, also if an earlier call did it
 
 
 class Carried(NamedTuple):
@@ -78,6 +86,7 @@ class Session:
         self.curve = config.schedule.curve()
         self.windows: tuple[Window, ...] | None = None
         self.carried: Carried | None = None
+        self.rehearsed = 0.0  # seconds that it took; 0 as long as it is not done
         self.step = 0
         self._start_at_data_mean()
 
@@ -92,7 +101,8 @@ class Session:
             leaves = enumerate(tree_leaves(self.carried))
             tensors |= {f"carried.{place}": leaf.clone() for place, leaf in leaves}
         tensors["noise"] = self.noise.get_state()
-        notes = {"step": self.step, "curve": self.curve.state()} | self.batches.state()
+        notes = {"step": self.step, "curve": self.curve.state(), "rehearsed": self.rehearsed}
+        notes |= self.batches.state()
         return Checkpoint(tensors, notes)
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -111,6 +121,7 @@ class Session:
         self.windows = tree_map(lambda tensor: tensor.to(self.model.usual.device), windows)
         self.noise.set_state(tensors["noise"])
         self.step = notes["step"]
+        self.rehearsed = notes.get("rehearsed", 0.0)  # older runs never did
         self.curve.restore(notes["curve"])
         self.batches.restore(notes)
         if self.batches.under_way:
@@ -164,6 +175,16 @@ class Session:
         if not self.config.schedule.waits or self.curve.settled is None:
             return training.steps
         return min(training.steps, self._decayed() + training.long_steps)
+
+    @property
+    def is_trained(self) -> bool:
+        """Is there nothing left but to rehearse?"""
+        return self.step >= self.last()
+
+    @property
+    def is_finished(self) -> bool:
+        asked = self.config.training.rehearsal_steps > 0
+        return self.is_trained and (self.rehearsed > 0 or not asked)
 
     def learning_rate(self) -> float:
         """Of the coming step."""
@@ -239,7 +260,7 @@ def train(
     """
     start = perf_counter()
     fabric = _fabric(accelerator)
-    until = config.training.steps if until is None else until
+    until = sys.maxsize if until is None else until
     if until < 1:
         raise VPRError(f"until must be 1 or more, got {until}")
     folder = RunFolder(out)
@@ -248,10 +269,13 @@ def train(
         checkpoint = folder.claim(config)
         if checkpoint is not None:
             session.restore(checkpoint)
-        if session.step < min(session.last(), until):
+        if session.step < until and not session.is_finished:
             log = MetricsLog(folder, config, session.step)
             with log, _stop_signal() as stopped, without_denormals():
-                Trainer(session, folder, log, fabric).run(until, stopped, watch, look)
+                trainer = Trainer(session, folder, log, fabric)
+                trainer.run(until, stopped, watch, look)
+                if session.is_trained and session.step < until and not stopped():
+                    trainer.rehearse(stopped, watch)
     return _outcome(session, until, perf_counter() - start)
 
 
@@ -287,6 +311,34 @@ class Trainer:
             if session.step % every == 0:
                 self.folder.save(session.model, session.checkpoint())
         if session.step % every:
+            self.folder.save(session.model, session.checkpoint())
+
+    def rehearse(
+        self, stopped: Callable[[], bool], watch: Callable[[Progress], None] | None
+    ) -> None:
+        """See `vpr.rehearsal`. All of it or nothing: stopped on the way, it is begun anew."""
+        session, training, start = self.session, self.session.config.training, perf_counter()
+        steps = training.rehearsal_steps
+        if not steps or session.is_finished:
+            return
+
+        def go_on(step: int) -> bool:
+            if watch is not None:
+                watch(Progress.rehearsing(session.step + step, session.step + steps))
+            return not stopped()
+
+        session.model.rule = session.rule
+        events = gather(
+            session.model,
+            Batches(session.batches.data, session.batches.rng),
+            training.rehearsal_sequences,
+            training.long_length,
+            training.rehearsal_parts,
+            training.batch_size,
+            go_on,
+        )
+        if events is not None and rehearse(session.model, events, steps, session.noise, go_on):
+            session.rehearsed = perf_counter() - start
             self.folder.save(session.model, session.checkpoint())
 
     def step(self, weights: Weights, video: Tensor) -> Progress:
@@ -356,7 +408,7 @@ def _progress(session: Session, loss: Loss) -> Progress:
     read = torch.cat([loss.total[None], loss.reconstruction[None], loss.kl, loss.update_rate])
     total, reconstruction, *rest = read.detach().tolist()
     _check_finite("loss", total, session.step)
-    steps = session.last()
+    steps = session.last() + session.config.training.rehearsal_steps
     return Progress(session.step + 1, steps, total, reconstruction, rest[:levels], rest[levels:])
 
 
@@ -381,10 +433,11 @@ def _check_finite(what: str, value: float, step: int) -> None:
 def _outcome(session: Session, until: int, seconds: float) -> Outcome:
     return Outcome(
         session.step,
-        finished=session.step >= session.last(),
-        interrupted=session.step < min(session.last(), until),
+        finished=session.is_finished,
+        interrupted=session.step < until and not session.is_finished,
         settled=session.curve.settled,
         seconds=seconds,
+        rehearsed=session.rehearsed,
     )
 
 

@@ -52,6 +52,8 @@ class Watch:
         kls = " ".join(f"{value:.1f}" for value in now.kl)
         rates = " ".join(f"{value:.2f}" for value in now.update_rate)
         note = f"loss {now.loss:.1f} kl {kls} updates {rates} {rate:.1f}/s"
+        if not now.kl:
+            note = "the top level rehearses"
         self.advance(0, now.step, now.steps, note)
 
 

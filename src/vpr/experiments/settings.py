@@ -27,7 +27,7 @@ SETTINGS = {
     ),
     "cpu/3dsd": (
         f"{SHAPES}, rent until features are sorted (none), about 2,550 steps, then 1,200 on 1,600 "
-        "frames in 32 parts with recognition and foresight (none)"
+        "frames in 32 parts with recognition and foresight (none), rehearsal of level 3 (none)"
     ),
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}, about 3,100 steps",
     "cpu/video": (

@@ -102,7 +102,7 @@ def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Re
         "evaluation": evaluate(load_model(folder), config.data),
         "looks": looks,
         "settled": outcome.settled,
-        "seconds": looks[-1]["seconds"],
+        "seconds": looks[-1]["seconds"] + outcome.rehearsed,
     }
     write_json(folder / RECORD, record)
     return record
@@ -166,6 +166,7 @@ def _may_be_branched_off(session: Session) -> bool:
 def _watch(advance: Advance) -> Callable[[Progress], None]:
     def watch(now: Progress) -> None:
         rates = " ".join(f"{rate:.2f}" for rate in now.update_rate)
-        advance(now.step, now.steps, f"loss {now.loss:.1f} updates {rates}")
+        note = f"loss {now.loss:.1f} updates {rates}" if rates else "the top level rehearses"
+        advance(now.step, now.steps, note)
 
     return watch
