@@ -46,7 +46,7 @@ class Progress(NamedTuple):
 
     @classmethod
     def rehearsing(cls, step: int, steps: int) -> Progress:
-        """Of a step that sees no frames."""
+        """Of a step that sees no frames; they are counted apart."""
         return cls(step, steps, math.nan, math.nan, [], [])
 
 
@@ -324,7 +324,7 @@ class Trainer:
 
         def go_on(step: int) -> bool:
             if watch is not None:
-                watch(Progress.rehearsing(session.step + step, session.step + steps))
+                watch(Progress.rehearsing(step, steps))
             return not stopped()
 
         session.model.rule = session.rule
@@ -408,7 +408,7 @@ def _progress(session: Session, loss: Loss) -> Progress:
     read = torch.cat([loss.total[None], loss.reconstruction[None], loss.kl, loss.update_rate])
     total, reconstruction, *rest = read.detach().tolist()
     _check_finite("loss", total, session.step)
-    steps = session.last() + session.config.training.rehearsal_steps
+    steps = session.last()
     return Progress(session.step + 1, steps, total, reconstruction, rest[:levels], rest[levels:])
 
 

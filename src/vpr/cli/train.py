@@ -43,6 +43,8 @@ class Watch:
         self.start, self.first = perf_counter(), 0
 
     def __call__(self, now: Progress) -> None:
+        if not now.kl:
+            return self.advance(0, now.step, now.steps, "the top level rehearses")
         if not self.first:
             self.start, self.first = perf_counter(), now.step
             done_before = f", going on from step {now.step - 1}" if now.step > 1 else ""
@@ -52,8 +54,6 @@ class Watch:
         kls = " ".join(f"{value:.1f}" for value in now.kl)
         rates = " ".join(f"{value:.2f}" for value in now.update_rate)
         note = f"loss {now.loss:.1f} kl {kls} updates {rates} {rate:.1f}/s"
-        if not now.kl:
-            note = "the top level rehearses"
         self.advance(0, now.step, now.steps, note)
 
 
