@@ -17,11 +17,10 @@ from vpr.data import Synthetic
 from vpr.events import Always, Exploring, Holding, Subjective
 from vpr.presets import PRESETS
 from vpr.schedule import Linear, Weights
+from vpr.session import Session, learning_rate
 from vpr.training import (
     Progress,
-    Session,
     _clip,
-    learning_rate,
     rule_in_force,
     train,
     training_rule,

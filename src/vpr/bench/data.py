@@ -10,7 +10,8 @@ from vpr.bench.steps import training_step
 from vpr.bench.timing import Bar, alternating
 from vpr.bench.weights import fitting_model
 from vpr.config import RunConfig
-from vpr.training import Session, without_denormals
+from vpr.session import Session
+from vpr.training import without_denormals
 
 
 def bench_data(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from vpr.checkpoint import RunFolder
 from vpr.metrics import MetricsLog
 from vpr.model import VPR
 from vpr.schedule import Weights
-from vpr.training import Session, Trainer
+from vpr.session import Session
+from vpr.training import Trainer
 
 Step = Callable[[], object]
 

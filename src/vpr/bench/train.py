@@ -16,7 +16,8 @@ from vpr.bench.timing import Bar, alternating
 from vpr.bench.weights import fitting_model
 from vpr.config import RunConfig
 from vpr.model import VPR
-from vpr.training import Session, without_denormals
+from vpr.session import Session
+from vpr.training import without_denormals
 
 
 def bench_train(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:

@@ -25,7 +25,8 @@ from vpr.experiments.store import seeded
 from vpr.files import read_json, write_atomically, write_json
 from vpr.metrics import StepLog
 from vpr.serial import to_dict
-from vpr.training import Progress, Session, rule_in_force, train
+from vpr.session import Session
+from vpr.training import Progress, rule_in_force, train
 
 RECORD, LOOKS = "record.json", "looks.jsonl"
 BRANCH = "before-ce.safetensors"  # the checkpoint from which on CE makes a difference
