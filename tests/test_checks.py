@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from vpr.checks import check_frames, check_values
-from vpr.config import ModelConfig
+from vpr.config import ModelConfig, TrainingConfig
 from vpr.errors import VPRError
 
 IMAGE = ModelConfig(frame=(1, 16, 16))
@@ -140,3 +140,17 @@ class TestConfig:
     def test_refuses(self, fields: dict[str, Any], text: str) -> None:
         with pytest.raises(VPRError, match=text):
             ModelConfig(**fields)
+
+    @pytest.mark.parametrize(
+        ("fields", "text"),
+        [
+            ({"long_painted": 0.0}, "long_painted must be above 0 and at most 1, got 0.0"),
+            ({"long_painted": 1.5}, "long_painted must be above 0 and at most 1"),
+            ({"rehearsal_steps": -1}, "rehearsal_steps must be 0 or more"),
+            ({"rehearsal_sequences": 0}, "rehearsal_sequences and rehearsal_parts must be 1"),
+            ({"rehearsal_parts": 0}, "rehearsal_sequences and rehearsal_parts must be 1"),
+        ],
+    )
+    def test_training_refuses(self, fields: dict[str, Any], text: str) -> None:
+        with pytest.raises(VPRError, match=text):
+            TrainingConfig(**fields)

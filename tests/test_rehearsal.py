@@ -12,6 +12,7 @@ from vpr import rehearsal
 from vpr.batches import Batches
 from vpr.beliefs import Belief
 from vpr.data import MovingBall, training_rng
+from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.rehearsal import Events, gather, rehearse
 
@@ -109,6 +110,15 @@ def test_events_that_are_not_there_do_not_count(tiny_model: Factory) -> None:
         rehearse(model, Events(Belief(mean, events.q.std), total), 2, seeded())
         ends.append(dict(model.named_parameters()))
     assert all(torch.equal(value, ends[1][name]) for name, value in ends[0].items())
+
+
+def test_beliefs_that_are_no_numbers_are_not_learned_from(model: VPR) -> None:
+    before = {name: weight.clone() for name, weight in model.named_parameters()}
+    mean = torch.full((4, 5, model.config.state_size), torch.nan)
+    events = Events(Belief(mean, torch.ones_like(mean)), torch.full((4,), 5))
+    with pytest.raises(VPRError, match="the gradient is nan at step 1 of rehearsal"):
+        rehearse(model, events, 2, seeded())
+    assert all(torch.equal(weight, before[name]) for name, weight in model.named_parameters())
 
 
 def test_can_be_stopped(model: VPR) -> None:

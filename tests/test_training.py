@@ -222,7 +222,7 @@ def in_parts(steps: int = 50) -> RunConfig:
     config = tiny_run(steps=steps)
     schedule = replace(config.schedule, settle_tolerance=0.99)
     long = {"decay_steps": 2, "long_steps": 7, "long_length": 4, "long_parts": 3}
-    training = replace(config.training, **long, foresight=0.5)
+    training = replace(config.training, **long, foresight=0.5, long_painted=0.5)
     return replace(config, schedule=schedule, training=training)
 
 
@@ -365,7 +365,16 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_trains(name: str, tmp_path: Path) -> None:
     config = PRESETS[name]
-    training = replace(config.training, steps=1, batch_size=2, length=3, settling_length=2)
+    training = replace(
+        config.training,
+        steps=1,
+        batch_size=2,
+        length=3,
+        settling_length=2,
+        rehearsal_steps=min(config.training.rehearsal_steps, 2),
+        rehearsal_sequences=2,
+        rehearsal_parts=1,
+    )
     model = replace(config.model, width=min(config.model.width, 200))  # 1024 takes minutes
     config = replace(config, model=model, training=training, data=short(config.data))
     assert train(config, tmp_path).finished

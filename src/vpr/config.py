@@ -131,19 +131,19 @@ class TrainingConfig:
     long_painted: float = option(
         1.0, "Share of the frames of these, drawn by chance, that are painted and compared."
     )
-    landing_steps: int = option(0, "How many of these the rate takes to fall to 0 in the end.")
+    landing_steps: int = option(0, "Long steps that the rate takes to fall to 0 in the end.")
     recognition: float = option(
-        0.0, "And in these, weight of finding a level in a picture, whatever is below it."
+        0.0, "In long steps, weight of finding a level in a picture, whatever is below it."
     )
+    recognition_early: bool = option(False, "The same as soon as CE may decide.")
     foresight: float = option(
-        0.0, "And in these, weight of jumps from event to event that nobody corrects."
+        0.0, "In long steps, weight of jumps from event to event that nobody corrects."
     )
     rehearsal_steps: int = option(
-        0, "When all that is done: steps in which the top level alone rehearses jumps."
+        0, "After the last step: so many in which the top level alone rehearses jumps."
     )
     rehearsal_sequences: int = option(192, "Fresh sequences whose events are rehearsed.")
     rehearsal_parts: int = option(32, "Each of so many times long_length frames.")
-    recognition_early: bool = option(False, "The same as soon as CE may decide.")
     clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
     kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")
     checkpoint_every: int = option(250, "Steps between two checkpoints.")

@@ -177,7 +177,7 @@ class VPR(nn.Module):
     def _reconstruction(
         self, y: Tensor, c0: Tensor, noise: Tensor | None, painted: float
     ) -> Tensor:
-        """−ln p(o | s) in nats a frame, on all of them or on a random share `painted`."""
+        """−ln p(o | s) in nats a frame, on a share `painted` of them, which the noise chooses."""
         if painted < 1 and noise is not None:
             some = noise[:, 0, 0, 0].argsort()[: math.ceil(painted * len(noise))]
             y = y.view(*c0.shape[:2], *y.shape[1:])[:, some].flatten(0, 1)

@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from vpr.batches import Batches
 from vpr.beliefs import Belief, kl
 from vpr.block import Block
+from vpr.errors import VPRError
 from vpr.foresight import lead
 from vpr.model import VPR
 from vpr.tree import tree_map
@@ -96,7 +97,12 @@ def rehearse(
         loss, led, seen = _window(block, chosen, int(place), led, seen, generator)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        clip_grad_norm_(learning, CLIP)
+        norm = float(clip_grad_norm_(learning, CLIP))
+        if not math.isfinite(norm):
+            raise VPRError(
+                f"the gradient is {norm} at step {step + 1} of rehearsal: stopped, the run without "
+                "it is intact; lower training.learning-rate and start in a new folder"
+            )
         optimiser.step()
         place += WINDOW
         if not go_on(step + 1):

@@ -88,7 +88,7 @@ def train(
             with log, _stop_signal() as stopped, without_denormals():
                 trainer = Trainer(session, folder, log, fabric)
                 trainer.run(until, stopped, watch, look)
-                if session.is_trained and session.step < until and not stopped():
+                if session.is_trained and session.step < until and not session.is_finished:
                     trainer.rehearse(stopped, watch)
     return _outcome(session, until, perf_counter() - start)
 
@@ -133,8 +133,7 @@ class Trainer:
         """See `vpr.rehearsal`. All of it or nothing: stopped on the way, it is begun anew."""
         session, training, start = self.session, self.session.config.training, perf_counter()
         steps = training.rehearsal_steps
-        if not steps or session.is_finished:
-            return
+        session.batches.rest.clear()  # what is left of long sequences takes a gigabyte
 
         def go_on(step: int) -> bool:
             if watch is not None:

@@ -29,7 +29,11 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     devices = ("cpu", "cuda", "mps", "auto")
     parser.add_argument("--accelerator", default="cpu", choices=devices, help="Where. [cpu]")
     parser.usage = "vpr train PRESET [--out FOLDER] [--FIELD VALUE …]"
-    parser.add_argument("--until", type=int, help="Stop, with a checkpoint, after this step.")
+    parser.add_argument(
+        "--until",
+        type=int,
+        help="Stop, with a checkpoint, after this step and before any rehearsal.",
+    )
     parser.epilog = "The values in brackets are those of the preset, when PRESET is given too."
     chosen = next((PRESETS[word] for word in words if word in PRESETS), RunConfig())
     add_config_flags(parser, chosen, words)
@@ -44,7 +48,8 @@ class Watch:
 
     def __call__(self, now: Progress) -> None:
         if not now.kl:
-            return self.advance(0, now.step, now.steps, "the top level rehearses")
+            note = "the top level rehearses" if now.step else "watching what it will rehearse"
+            return self.advance(0, now.step, now.steps, note)
         if not self.first:
             self.start, self.first = perf_counter(), now.step
             done_before = f", going on from step {now.step - 1}" if now.step > 1 else ""

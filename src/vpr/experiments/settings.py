@@ -56,7 +56,16 @@ def _tiny(config: RunConfig) -> RunConfig:
         model=replace(config.model, frame=data.frame, width=12, state_size=3, channels=4),
         data=data,
         training=replace(
-            config.training, steps=60, batch_size=3, length=5, decay_steps=40, checkpoint_every=4
+            config.training,
+            steps=60,
+            batch_size=3,
+            length=5,
+            decay_steps=40,
+            long_parts=min(config.training.long_parts, 2),
+            rehearsal_steps=min(config.training.rehearsal_steps, 2),
+            rehearsal_sequences=3,
+            rehearsal_parts=2,
+            checkpoint_every=4,
         ),
         schedule=Staged(
             settle_window=1,
