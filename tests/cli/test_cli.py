@@ -109,6 +109,22 @@ def test_stopped_training_says_how_to_go_on(
     assert "Done" in err
 
 
+def test_training_may_end_with_rehearsal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It comes after the last step, so that --until that step leaves it out."""
+    asked = ["--training.rehearsal-steps", 2, "--training.rehearsal-sequences", 2]
+    asked += ["--training.rehearsal-parts", 1, "--training.long-length", 6]
+    words = tiny_training(tmp_path / "run", *map(str, asked), steps=2)
+    code, out, _ = vpr(capsys, *words, "--until", 2)
+    assert code == 0
+    assert not json.loads(out)["finished"]
+    code, out, _ = vpr(capsys, *words)
+    assert code == 0
+    assert json.loads(out)["finished"]
+    assert json.loads(out)["rehearsed"] > 0
+
+
 def test_flags_reach_the_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--seed", "5", "--no-model.expected", "--model.gamma", "1.3"]
     flags += ["--schedule.upper", "1.5"]
