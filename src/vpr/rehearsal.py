@@ -1,8 +1,8 @@
 """After training, the top level goes over its events again: nothing but jumps, and many of them.
 
 Of all levels it has the fewest events to learn from, and each costs many frames. But once they have
-been seen, they are small: what it believed at each of them. From these it learns as much in minutes
-as it would from hours of frames. Only its transition and its prior learn, and no label takes part.
+been seen, they are small: what it believed at each of them. It can go over these again and again
+without any frame. Only its transition and its prior learn, and no label takes part.
 """
 
 from __future__ import annotations
