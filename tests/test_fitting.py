@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tests.conftest import FRAME, tiny_run
 from vpr import VPR, VPRError, fitting, imagine
-from vpr.ages import Ages
+from vpr.ages import PAST, Ages
 from vpr.checkpoint import load_durations, save_durations
 from vpr.data import Batch, MovingBall
 from vpr.durations import LONGEST, Durations
@@ -74,10 +74,10 @@ def test_a_regular_world_is_learned_exactly(
     with torch.no_grad():
         state = model.observe(torch.rand(12, 20, *FRAME)).state
         for ticks, wanted in ((0, 0.0), (1, 0.0), (2, 1.0)):
-            h = durations(state, seen(ticks, len(state.time)))
+            h = durations(state, seen(ticks, 3, len(state.time)))
             assert h[:, 0].mean() == pytest.approx(wanted, abs=0.1)
         for ticks, wanted in ((0, 0.0), (1, 1.0)):
-            h = durations(state, seen(ticks, len(state.time)))
+            h = durations(state, seen(ticks, 2, len(state.time)))
             assert h[:, 1].mean() == pytest.approx(wanted, abs=0.1)
         uncounted = durations(state, Ages.unknown(len(state.time), 3))
         assert uncounted[:, 0].mean() == pytest.approx(1 / 3, abs=0.1)
@@ -87,9 +87,47 @@ def test_a_regular_world_is_learned_exactly(
     assert later[..., 2].float().mean() == pytest.approx(1 / 6, abs=0.03)
 
 
-def seen(ticks: int, batch: int) -> Ages:
+def seen(ticks: int, period: int, batch: int) -> Ages:
+    """So long after an update, one of many that came every so many ticks."""
     counted = torch.ones(batch, 2, dtype=torch.bool)
-    return Ages(torch.full((batch, 2), ticks), counted, ~counted.any(1))
+    due = (torch.arange(PAST) - ticks) % period == 0
+    past = torch.where(due, 1, -1).to(torch.int8).expand(batch, 2, PAST)
+    return Ages(torch.full((batch, 2), ticks), counted, past, ~counted.any(1))
+
+
+class Late(Periodic):
+    """Level 2 updates every third frame, and every fourth time, or so, a frame too late."""
+
+    def decide(
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+    ) -> Decision:
+        row = torch.arange(len(time))
+        due = (time + row) // 3
+        late = (due * due + 5 * row) % 4 == 3
+        return super().decide(level, time - late.long(), kl_static, kl_change, usual)
+
+
+def test_a_slip_does_not_break_the_rhythm(
+    tiny_model: Callable[..., VPR], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two updates that are just as old, one was late: so the next one comes sooner after it."""
+    monkeypatch.setattr(fitting, "STEPS", 400)
+    model = tiny_model(levels=2, dtype=torch.float32)
+    model.rule = Late()
+    durations = fit_durations(model, Noise(), sequences=128, length=32)
+    with torch.no_grad():
+        state = model.observe(torch.rand(12, 20, *FRAME)).state
+        due = durations(state, counted(12, {0, 3, 6, 10}, until=12)).mean()
+        early = durations(state, counted(12, {0, 3, 6, 9}, until=11)).mean()
+    assert early < 0.2
+    assert due > 0.6
+
+
+def counted(batch: int, updates: set[int], until: int) -> Ages:
+    ages = Ages.unknown(batch, 2)
+    for t in range(until):
+        ages = ages.after(torch.tensor([True, t in updates]).expand(batch, 2))
+    return ages
 
 
 @pytest.mark.usefixtures("quick")
@@ -141,15 +179,18 @@ def test_what_each_head_is_told(model: VPR) -> None:
         state = model.observe(torch.rand(4, 9, *model.config.frame)).state
     dreamt = torch.tensor([True, False, False, True])
     ticks = torch.tensor([[3, 0]] * 3 + [[LONGEST + 5, 0]])
-    two, three = durations.inputs(state, Ages(ticks, torch.tensor([[True, False]] * 4), dreamt))
+    past = torch.randint(-1, 2, (4, 2, PAST), dtype=torch.int8)
+    seen = torch.tensor([[True, False]] * 4)
+    two, three = durations.inputs(state, Ages(ticks, seen, past, dreamt))
     clock = torch.zeros(4, 2 * LONGEST)
     clock[:3, LONGEST + 3], clock[3, -1] = 1, 1
     one, own, top = state.blocks
     bit = dreamt.unsqueeze(1).float()
-    assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock, bit], -1))
-    assert torch.equal(three[:, : -2 * LONGEST - 1], torch.cat([top.s, own.d_next], -1))
-    assert (three[:, -2 * LONGEST - 1] == 1).all()
-    assert torch.equal(three[:, -1], dreamt.float())
+    before = past.float()
+    assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock, before[:, 0], bit], -1))
+    clock = torch.zeros(4, 2 * LONGEST)
+    clock[:, 0] = 1
+    assert torch.equal(three, torch.cat([top.s, own.d_next, clock, before[:, 1], bit], -1))
 
 
 def test_dreams_are_asked_beside_what_is_seen(model: VPR) -> None:

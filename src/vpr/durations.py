@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from vpr.ages import Ages
+from vpr.ages import PAST, Ages
 from vpr.config import ModelConfig
 from vpr.errors import VPRError
 from vpr.networks import Layers
@@ -25,6 +25,8 @@ class Durations(nn.Module):
     age             how often level n−1 updated since level n did, one weight for each count, so
                     that "every fourth" can be said exactly; counted apart where the beginning of
                     the event was not seen, as an age of at least so much
+    past            at which of the last ticks level n updated: after an event that was overlooked,
+                    or seen where there was none, the next one is due by the rhythm of those before
     d^{n−1}_{τ+1}   what level n−1 predicts its next step from: a ball about to meet the wall
     dreamt          whether all this was imagined: then it is a little off, and less can be sure
 
@@ -36,10 +38,11 @@ class Durations(nn.Module):
         super().__init__()
         if config.levels < 2:
             raise VPRError("a model of one level has no events whose duration could be learned")
-        states = [2 * config.state_size] * (config.levels - 2) + [config.state_size]  # none above N
+        # Inputs of each head that are states, which come first; above level N there is none.
+        self.states = [2 * config.state_size] * (config.levels - 2) + [config.state_size]
         self.heads = nn.ModuleList(
-            Layers(own + config.width + 2 * LONGEST + 1, HIDDEN, HIDDEN, 1, gain=0.1)
-            for own in states
+            Layers(own + config.width + 2 * LONGEST + PAST + 1, HIDDEN, HIDDEN, 1, gain=0.1)
+            for own in self.states
         )
 
     def forward(self, state: State, ages: Ages) -> Tensor:  # (B, N − 1)
@@ -57,7 +60,9 @@ class Durations(nn.Module):
         place = ages.ticks.clamp(max=LONGEST - 1) + LONGEST * ages.seen
         clocks = F.one_hot(place, 2 * LONGEST).to(blocks[0].s).unbind(1)
         dreamt = ages.dreamt.unsqueeze(1).to(blocks[0].s)
-        return [
-            torch.cat([*(b.s for b in blocks[n : n + 2]), blocks[n - 1].d_next, clock, dreamt], -1)
-            for n, clock in enumerate(clocks, start=1)
-        ]
+        pasts = ages.past.to(blocks[0].s).unbind(1)
+        told = []
+        for n, (clock, past) in enumerate(zip(clocks, pasts, strict=True), start=1):
+            states = (b.s for b in blocks[n : n + 2])
+            told.append(torch.cat([*states, blocks[n - 1].d_next, clock, past, dreamt], -1))
+        return told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vpr.config import RunConfig
+from vpr.config import RunConfig, TrainingConfig
 from vpr.experiments.base import Results, Scale
 from vpr.experiments.figures import curve, draw_band, draw_scores, panels, unit
 from vpr.experiments.settings import run_of
@@ -21,7 +21,14 @@ F1 = "F1 of level 2, colour changes"
 def ball(scale: Scale, slow: bool = False) -> RunConfig:
     """With the paper's four layers in each network: runs are older than the preset's two."""
     run = run_of("moving-ball-slow" if slow else "moving-ball", scale)
-    return replace(run, model=replace(run.model, layers=4))
+    return replace(without_landing(run), model=replace(run.model, layers=4))
+
+
+def without_landing(run: RunConfig) -> RunConfig:
+    """Without the preset's last stage, for runs that are older."""
+    usual = TrainingConfig()
+    older = {name: getattr(usual, name) for name in ("long_steps", "long_length", "landing_steps")}
+    return replace(run, training=replace(run.training, **older))
 
 
 def scores(record: Record) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from vpr.experiments import prediction
 from vpr.experiments.ball import Appearance, ball, draw_training, scores
 from vpr.experiments.base import Advance, Claim, Experiment, Measured, Results, Scale
 from vpr.experiments.figures import BOTH, OTHERS
-from vpr.experiments.settings import setting
+from vpr.experiments.settings import run_of, setting
 from vpr.experiments.store import seeded
 from vpr.experiments.trained import finish
 
@@ -26,8 +26,9 @@ TITLES = {"f1": "level-2 F1", "jumps": "200 events ahead, right"}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    four = ball(scale)
-    return {"two": replace(four, model=replace(four.model, layers=2)), "four": four}
+    """The preset, and what it was before; at the paper's scale its own four layers, and two."""
+    two = run_of("moving-ball", scale)
+    return {"two": replace(two, model=replace(two.model, layers=2)), "four": ball(scale)}
 
 
 def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:

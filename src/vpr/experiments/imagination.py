@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WATCHED, IMAGINED = 256, 200  # sequences, and frames of each, for lengths and calibration
-TAUGHT = 1024  # sequences that the durations learn from
+TAUGHT = 2048  # sequences that the durations learn from
 OPEN = "left open"
 FILM = {
     "order": "events with the next hue in order",

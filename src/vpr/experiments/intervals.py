@@ -10,6 +10,7 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.evaluation.swaps import swaps
+from vpr.experiments.ball import without_landing
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.finished import amount, asking
 from vpr.experiments.readers import SEED, reader_for, reader_scores, watched
@@ -28,7 +29,7 @@ FACTOR, LEVELS = "colour", (1, 2)
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    vpr = run_of("moving-ball", scale)
+    vpr = without_landing(run_of("moving-ball", scale))
     clocks = {
         f"every-{n}": replace(vpr, model=replace(vpr.model, rule="clockwork", intervals=(1, n)))
         for n in INTERVALS
@@ -88,7 +89,7 @@ def claims(results: Results) -> list[Claim]:
 EXPERIMENT = Experiment(
     name="fixed-interval",
     title="Moving Ball: jumps of each level when level 2 updates at fixed intervals, or by itself",
-    cost="about a quarter of an hour a run; vpr is that of depth",
+    cost="about a quarter of an hour a run",
     variants=variants,
     measure=asking(ask),
     draw=draw,
