@@ -19,7 +19,7 @@ from vpr.checkpoint import load_durations, save_durations
 from vpr.data import Batch, MovingBall
 from vpr.durations import LONGEST, Durations
 from vpr.events import Clockwork, Decision
-from vpr.fitting import examples, fit_durations
+from vpr.fitting import blurred, examples, fit_durations
 from vpr.imagination import dream, foresee
 from vpr.trace import State
 from vpr.tree import tree_map
@@ -96,14 +96,14 @@ def seen(ticks: int, period: int, batch: int) -> Ages:
 
 
 class Late(Periodic):
-    """Level 2 updates every third frame, and every fourth time, or so, a frame too late."""
+    """Level 2 updates every third frame, and now and then a frame too late."""
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
     ) -> Decision:
         row = torch.arange(len(time))
         due = (time + row) // 3
-        late = (due * due + 5 * row) % 4 == 3
+        late = (due % 2 == 1) & ((due * due // 8 + row) % 2 == 0)
         return super().decide(level, time - late.long(), kl_static, kl_change, usual)
 
 
@@ -121,6 +121,17 @@ def test_a_slip_does_not_break_the_rhythm(
         early = durations(state, counted(12, {0, 3, 6, 9}, until=11)).mean()
     assert early < 0.2
     assert due > 0.6
+
+
+def test_only_states_are_blurred() -> None:
+    inputs = torch.rand(6, 9)
+    given = inputs.clone()
+    told = blurred(inputs, 4, torch.Generator().manual_seed(0))
+    assert torch.equal(inputs, given)
+    assert torch.equal(told[:, 4:], inputs[:, 4:])
+    assert (told[:, :4] != inputs[:, :4]).all()
+    many = blurred(torch.zeros(10_000, 3), 2, torch.Generator().manual_seed(0))
+    assert many[:, :2].std(0).tolist() == pytest.approx([fitting.BLUR] * 2, rel=0.05)
 
 
 def counted(batch: int, updates: set[int], until: int) -> Ages:
@@ -185,7 +196,9 @@ def test_what_each_head_is_told(model: VPR) -> None:
     clock = torch.zeros(4, 2 * LONGEST)
     clock[:3, LONGEST + 3], clock[3, -1] = 1, 1
     one, own, top = state.blocks
+    two_states = torch.cat([own.s, top.s], -1)
     bit = dreamt.unsqueeze(1).float()
+    assert durations.state_inputs == [two_states.shape[1], top.s.shape[1]]
     before = past.float()
     assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock, before[:, 0], bit], -1))
     clock = torch.zeros(4, 2 * LONGEST)

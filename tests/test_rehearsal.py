@@ -56,6 +56,18 @@ def test_gathers_what_was_believed_at_each_event_that_could_be_foreseen(model: V
     assert passed_over
 
 
+def test_without_ce_all_events_are_gathered(tiny_model: Factory) -> None:
+    model = tiny_model(2, seed=3, frame=BALL.frame, dtype=torch.float32, expected=False)
+    events = gather(model, batches(), sequences=4, length=6, parts=2, at_once=4)
+    assert events is not None
+    with torch.no_grad():
+        ours = batches()
+        video = torch.cat([ours.next(4, 6, 2) for _ in range(2)], 1)
+        boundary = model.observe(video).levels[-1].evidence.boundary
+    assert torch.equal(events.total, boundary.sum(1))
+    assert events.total.max() > 1
+
+
 def in_a_circle(model: VPR, sequences: int = 20, count: int = 15) -> Events:
     """Three states that follow each other, from a random one on."""
     places = torch.eye(3)[:, : model.config.state_size] * 2

@@ -38,11 +38,11 @@ class Durations(nn.Module):
         super().__init__()
         if config.levels < 2:
             raise VPRError("a model of one level has no events whose duration could be learned")
-        # Inputs of each head that are states, which come first; above level N there is none.
-        self.states = [2 * config.state_size] * (config.levels - 2) + [config.state_size]
+        # How many inputs of each head are states; they come first. Above level N there is none.
+        self.state_inputs = [2 * config.state_size] * (config.levels - 2) + [config.state_size]
         self.heads = nn.ModuleList(
             Layers(own + config.width + 2 * LONGEST + PAST + 1, HIDDEN, HIDDEN, 1, gain=0.1)
-            for own in self.states
+            for own in self.state_inputs
         )
 
     def forward(self, state: State, ages: Ages) -> Tensor:  # (B, N − 1)

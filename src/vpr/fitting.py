@@ -20,7 +20,7 @@ from vpr.trace import State
 from vpr.tree import tree_put, tree_rows
 
 STEPS, BATCH, RATE, DECAY = 6000, 512, 1e-2, 0.1  # of AdamW, for each head
-BLUR = 0.5  # σ of the noise on states while a head learns
+BLUR = 0.5  # σ of the noise on s^n and s^{n+1} while a head learns, whatever their own σ
 ASLEEP = 12  # most frames that a dream goes on before it is woken
 
 
@@ -101,6 +101,12 @@ def _woken(dreamt: State, seen: State, time: int, asleep: int) -> State:
     return tree_put(dreamt, rows, tree_rows(seen, rows, batch), batch)
 
 
+def blurred(inputs: Tensor, states: int, generator: torch.Generator) -> Tensor:  # (M, I) twice
+    """With noise on the first inputs, which are the `states`."""
+    noise = BLUR * torch.randn(len(inputs), states, generator=generator).to(inputs)
+    return torch.cat([inputs[:, :states] + noise, inputs[:, states:]], 1)
+
+
 def _fit(durations: Durations, n: int, seen: Examples, generator: torch.Generator) -> None:
     """Maximum likelihood, from a head that tells everybody the mean rate.
 
@@ -114,14 +120,12 @@ def _fit(durations: Durations, n: int, seen: Examples, generator: torch.Generato
     with torch.no_grad():
         head.layers[-1].bias.fill_(changed.mean().logit(1e-3))  # type: ignore[operator]
     optimiser = torch.optim.AdamW(head.parameters(), lr=RATE, weight_decay=DECAY)
-    decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, STEPS)
+    falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, STEPS)
     for _ in range(STEPS):
         rows = torch.randint(len(changed), (BATCH,), generator=generator).to(changed.device)
-        told = seen.inputs[rows]
-        states = told[:, : durations.states[n]]
-        states += BLUR * torch.randn(states.shape, generator=generator).to(told)
+        told = blurred(seen.inputs[rows], durations.state_inputs[n], generator)
         loss = F.binary_cross_entropy_with_logits(durations.logit(n, told), changed[rows])
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-        decay.step()
+        falling.step()

@@ -26,8 +26,8 @@ _CPU_TRAINING = TrainingConfig(
     decay_steps=1000,
     warmup_steps=100,
 )
-# One colour of one sequence in a hundred was painted wrong after a jump (seed 2); it no longer is
-# when the rate falls to 0 in the end.
+# One colour in one sequence of a hundred was painted wrong after a jump (seed 2), and next to none
+# is when the rate falls to 0 in the end. These steps are called long, and are as long as any other.
 _CPU_BALL = RunConfig(
     preset="cpu/moving-ball",
     model=ModelConfig(network="folded", channels=16, power=0.5, layers=2),

@@ -20,7 +20,7 @@ from vpr.batches import Batches
 from vpr.beliefs import Belief, kl
 from vpr.block import Block
 from vpr.errors import VPRError
-from vpr.events import Evidence
+from vpr.events import Evidence, Rule, Subjective
 from vpr.foresight import lead
 from vpr.model import VPR
 from vpr.tree import tree_map
@@ -37,7 +37,7 @@ class Events(NamedTuple):
     """
 
     q: Belief  # (M, K, S)
-    total: Tensor  # (M,) how many there really are
+    total: Tensor  # (M,) how many are no filling
 
     def of(self, rows: Tensor) -> Events:
         return tree_map(lambda each: each[rows], self)
@@ -64,7 +64,7 @@ def gather(
         for _ in range(parts):
             trace = model.observe(batches.next(rows, length, parts).to(model.usual), state)
             state, top = trace.state, trace.levels[-1]
-            told.append((*top.q, _foreseeable(top.evidence)))
+            told.append((*top.q, _foreseeable(top.evidence, model.rule)))
             if not go_on(0):
                 return None
         mean, std, chosen = (torch.cat(each, 1) for each in zip(*told, strict=True))
@@ -75,12 +75,14 @@ def gather(
     return Events(q, total)
 
 
-def _foreseeable(evidence: Evidence) -> Tensor:  # (B, T)
+def _foreseeable(evidence: Evidence, rule: Rule) -> Tensor:  # (B, T)
     """Updates, but for those which only CU speaks for: the unchanged state fits them better.
 
     Of what 3DSD's level 3 takes for an event and is none, about half is like this, and hardly any
     of the real ones. A level that rehearsed these too would learn to hesitate.
     """
+    if not isinstance(rule, Subjective) or not rule.expected:
+        return evidence.boundary  # CE has no say
     return evidence.boundary & (evidence.expected | ~evidence.unexpected)
 
 

@@ -180,6 +180,7 @@ def test_every_preset_says_how_it_differs(name: str) -> None:
     told = setting([Result("both", 0, config, {}, 0.0, {})])
     assert told.startswith(f"{name}: ")
     assert ("2 layers in each network (4)" in told) == (config["model"]["layers"] == 2)
+    assert ("then 150 more" in told) == (name == "cpu/moving-ball")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

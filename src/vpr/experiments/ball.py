@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vpr.config import RunConfig, TrainingConfig
+from vpr.config import RunConfig
 from vpr.experiments.base import Results, Scale
 from vpr.experiments.figures import curve, draw_band, draw_scores, panels, unit
 from vpr.experiments.settings import run_of
@@ -26,9 +26,8 @@ def ball(scale: Scale, slow: bool = False) -> RunConfig:
 
 def without_landing(run: RunConfig) -> RunConfig:
     """Without the preset's last stage, for runs that are older."""
-    usual = TrainingConfig()
-    older = {name: getattr(usual, name) for name in ("long_steps", "long_length", "landing_steps")}
-    return replace(run, training=replace(run.training, **older))
+    training = replace(run.training, long_steps=0, long_length=50, landing_steps=0)
+    return replace(run, training=training)
 
 
 def scores(record: Record) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Beyond the paper: Moving Ball with two and with four layers in each dense network."""
+"""Beyond the paper: Moving Ball with two and with four layers in each dense network.
+
+Two is the preset. Four is older, and has not its last 150 steps (`without_landing`).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ TITLES = {"f1": "level-2 F1", "jumps": "200 events ahead, right"}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    """The preset, and what it was before; at the paper's scale its own four layers, and two."""
+    """The preset, and what it was with four layers; at the paper's scale two, and its own four."""
     two = run_of("moving-ball", scale)
     return {"two": replace(two, model=replace(two.model, layers=2)), "four": ball(scale)}
 

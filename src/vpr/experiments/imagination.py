@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vpr.checkpoint import DURATIONS, load_durations, save_durations
+from vpr.checkpoint import load_durations, save_durations
 from vpr.config import RunConfig
 from vpr.data import ThreeDShapesDynamic
 from vpr.durations import Durations
+from vpr.errors import VPRError
 from vpr.evaluation import evaluate_imagination
 from vpr.experiments.base import Claim, Experiment, Result, Results
 from vpr.experiments.figures import BOTH, GREY, OTHERS, draw_band, panels, unit
@@ -53,11 +55,12 @@ def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
 
 def _durations(model: VPR, config: RunConfig, folder: Path) -> Durations:
     """Those of the run folder, or fitted now and kept there."""
-    if not (folder / DURATIONS).exists():
-        sequences = amount(config, TAUGHT)
-        fitted = fit_durations(model, config.data, sequences=sequences, seed=config.seed)
-        save_durations(fitted, model, folder)
-    return load_durations(folder, model)
+    with suppress(VPRError):  # there are none, or older ones
+        return load_durations(folder, model)
+    sequences = amount(config, TAUGHT)
+    fitted = fit_durations(model, config.data, sequences=sequences, seed=config.seed)
+    save_durations(fitted, model, folder)
+    return fitted
 
 
 def levels(results: Results) -> list[tuple[str, str, str, list[Result]]]:

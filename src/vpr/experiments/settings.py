@@ -94,11 +94,13 @@ def setting(runs: Sequence[Result]) -> str:
     name: str = runs[0].config["preset"]
     layers = runs[0].config["model"].get("layers", LAYERS)  # older runs had no choice
     fewer = f"{layers} layers in each network ({LAYERS}), " if layers != LAYERS else ""
-    landing = ", then 150 more at a rate that falls to 0" if _lands(runs[0]) else ""
-    return f"{name}: {fewer}{SETTINGS.get(name) or SETTINGS[name.split('/')[0]]}{landing}"
+    differs = SETTINGS.get(name) or SETTINGS[name.split("/")[0]]
+    return f"{name}: {fewer}{differs}{_landing(runs[0])}"
 
 
-def _lands(run: Result) -> bool:
-    """Does a run of Moving Ball have the last stage that older ones have not?"""
-    ball: bool = run.config["preset"] == "cpu/moving-ball"
-    return ball and run.config["training"].get("long_steps", 0) > 0
+def _landing(run: Result) -> str:
+    """The last stage of Moving Ball, which older runs have not."""
+    training = run.config["training"]
+    if run.config["preset"] != "cpu/moving-ball" or not training.get("landing_steps"):
+        return ""
+    return f", then {training['long_steps']} more, at the end of which the rate falls to 0"
