@@ -63,14 +63,20 @@ class Periodic:
         return Decision(neither, neither, boundary, torch.full_like(usual, torch.nan))
 
 
+def learned(
+    model: VPR, rule: Periodic, sequences: int, monkeypatch: pytest.MonkeyPatch
+) -> Durations:
+    monkeypatch.setattr(fitting, "STEPS", 400)
+    model.rule = rule
+    return fit_durations(model, Noise(), sequences=sequences, length=32)
+
+
 def test_a_regular_world_is_learned_exactly(
     tiny_model: Callable[..., VPR], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a beginning was seen the end is certain; where not, it is a matter of chance."""
-    monkeypatch.setattr(fitting, "STEPS", 400)
     model = tiny_model(levels=3, dtype=torch.float32)
-    model.rule = Periodic()
-    durations = fit_durations(model, Noise(), sequences=64, length=24)
+    durations = learned(model, Periodic(), 64, monkeypatch)
     with torch.no_grad():
         state = model.observe(torch.rand(12, 20, *FRAME)).state
         for ticks, wanted in ((0, 0.0), (1, 0.0), (2, 1.0)):
@@ -111,10 +117,8 @@ def test_a_slip_does_not_break_the_rhythm(
     tiny_model: Callable[..., VPR], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of two updates that are just as old, one was late: so the next one comes sooner after it."""
-    monkeypatch.setattr(fitting, "STEPS", 400)
     model = tiny_model(levels=2, dtype=torch.float32)
-    model.rule = Late()
-    durations = fit_durations(model, Noise(), sequences=128, length=32)
+    durations = learned(model, Late(), 128, monkeypatch)
     with torch.no_grad():
         state = model.observe(torch.rand(12, 20, *FRAME)).state
         due = durations(state, counted(12, {0, 3, 6, 10}, until=12)).mean()
