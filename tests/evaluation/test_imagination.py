@@ -6,8 +6,9 @@ import torch
 
 from tests.conftest import tiny_run
 from vpr import VPR, VPRError
+from vpr.ages import PAST
 from vpr.data import Batch, MovingBall, evaluation_rng
-from vpr.durations import Durations
+from vpr.durations import LONGEST, Durations
 from vpr.evaluation import evaluate_imagination, lengths
 from vpr.events import Clockwork
 
@@ -42,7 +43,8 @@ def test_a_clock_that_is_foreseen_has_all_the_skill(model: VPR) -> None:
         """Knows that level 2 updates at every third frame."""
 
         def logit(self, n: int, x: torch.Tensor) -> torch.Tensor:
-            ticks = x[:, -65:-1].argmax(-1) % 32
+            clock = x[:, -2 * LONGEST - PAST - 1 : -PAST - 1]
+            ticks = clock.argmax(-1) % LONGEST
             return torch.where(ticks == 2, 50.0, -50.0)
 
     model.rule = Clockwork((1, 3, 9))

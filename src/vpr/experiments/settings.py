@@ -100,7 +100,9 @@ def setting(runs: Sequence[Result]) -> str:
 
 def _landing(run: Result) -> str:
     """The last stage of Moving Ball, which older runs have not."""
+    if run.config["preset"] != "cpu/moving-ball":
+        return ""
     training = run.config["training"]
-    if run.config["preset"] != "cpu/moving-ball" or not training.get("landing_steps"):
+    if not training.get("landing_steps"):
         return ""
     return f", then {training['long_steps']} more, at the end of which the rate falls to 0"
