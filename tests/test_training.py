@@ -25,6 +25,7 @@ from vpr.training import (
     train,
     training_rule,
 )
+from vpr.tree import tree_leaves
 
 
 def _tensors(folder: Path) -> dict[str, torch.Tensor]:
@@ -217,12 +218,13 @@ def test_a_staged_run_may_end_on_longer_sequences(tmp_path: Path) -> None:
     assert [seen[step][2] for step in (4, 5, 6, 7)] == [0, 0.5, 0.5, 0.5]
 
 
-def in_parts(steps: int = 50) -> RunConfig:
+def in_parts(steps: int = 50, fresh: float = 0.0) -> RunConfig:
     """3 steps until it has settled, 2 until the rate has fallen, 7 on parts of long sequences."""
     config = tiny_run(steps=steps)
     schedule = replace(config.schedule, settle_tolerance=0.99)
     long = {"decay_steps": 2, "long_steps": 7, "long_length": 4, "long_parts": 3}
-    training = replace(config.training, **long, foresight=0.5, long_painted=0.5)
+    shares = {"long_painted": 0.5, "long_fresh": fresh}
+    training = replace(config.training, **long, **shares, foresight=0.5)
     return replace(config, schedule=schedule, training=training)
 
 
@@ -236,13 +238,36 @@ def test_the_state_is_carried_from_part_to_part(tmp_path: Path) -> None:
     assert [seen[step] for step in range(4, 12)] == [0, 0, 4, 8, 0, 4, 8, 0]  # of the coming step
 
 
+def test_a_share_of_the_sequences_begins_anew_with_every_part(tmp_path: Path) -> None:
+    times: dict[int, list[int]] = {}
+
+    def look(session: Session) -> None:
+        state = session.initial_state()
+        times[session.step] = state.time.tolist()
+        if session.carried is None:
+            return
+        fresh = session.model.initial(3)
+        for now, opening in zip(state.blocks, fresh.blocks, strict=True):
+            for each, unseen in zip(tree_leaves(now), tree_leaves(opening), strict=True):
+                assert torch.equal(each[0], unseen[0])
+        assert session.carried.led is not None
+        assert all(not d[0].any() and d[1:].any() for d in session.carried.led)
+        for kept, window in zip(state.windows, session.windows or (), strict=True):
+            assert all(torch.equal(a, b) for a, b in zip(kept, window, strict=True))
+
+    train(in_parts(fresh=0.4), tmp_path, look=look)  # one of three
+    assert [times[step] for step in range(5, 9)] == [[0, 0, 0], [0, 4, 4], [0, 8, 8], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("fresh", [0.0, 0.4])
 @pytest.mark.parametrize("stop", range(5, 12))
 def test_stopped_within_long_sequences_it_goes_on_as_if_it_had_not(
-    tmp_path: Path, stop: int
+    tmp_path: Path, stop: int, fresh: float
 ) -> None:
-    train(in_parts(), tmp_path / "whole")
-    assert not train(in_parts(), tmp_path / "parts", until=stop).finished
-    assert train(in_parts(), tmp_path / "parts").finished
+    config = in_parts(fresh=fresh)
+    train(config, tmp_path / "whole")
+    assert not train(config, tmp_path / "parts", until=stop).finished
+    assert train(config, tmp_path / "parts").finished
     whole, parts = _tensors(tmp_path / "whole"), _tensors(tmp_path / "parts")
     assert whole.keys() == parts.keys()
     assert all(torch.equal(whole[key], parts[key]) for key in whole)

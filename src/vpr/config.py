@@ -131,6 +131,9 @@ class TrainingConfig:
     long_painted: float = option(
         1.0, "Share of the frames of these, drawn by chance, that are painted and compared."
     )
+    long_fresh: float = option(
+        0.0, "Share of these sequences whose every part is watched as if nothing came before it."
+    )
     landing_steps: int = option(0, "Long steps that the rate takes to fall to 0 in the end.")
     recognition: float = option(
         0.0, "In long steps, weight of finding a level in a picture, whatever is below it."
@@ -158,6 +161,8 @@ class TrainingConfig:
         _check(self.long_parts >= 1, "long_parts must be 1 or more", self.long_parts)
         painted = self.long_painted
         _check(0 < painted <= 1, "long_painted must be above 0 and at most 1", painted)
+        fresh = self.long_fresh
+        _check(0 <= fresh <= 1, "long_fresh must be 0 or more and at most 1", fresh)
         rehearsed = min(self.rehearsal_sequences, self.rehearsal_parts)
         _check(
             rehearsed >= 1, "rehearsal_sequences and rehearsal_parts must be 1 or more", rehearsed

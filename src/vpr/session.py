@@ -19,7 +19,7 @@ from vpr.foresight import Led
 from vpr.model import VPR
 from vpr.schedule import Weights
 from vpr.trace import Loss, State
-from vpr.tree import tree_filled, tree_leaves, tree_map
+from vpr.tree import tree_filled, tree_leaves, tree_map, tree_put, tree_rows
 
 
 class Carried(NamedTuple):
@@ -174,25 +174,35 @@ class Session:
         return self._sorted() + self.config.training.decay_steps
 
     def initial_state(self) -> State:
-        """Of the coming step: where the last one ended, if its sequences go on, or a fresh one.
+        """Of the coming step: where the last one ended, if its sequences go on, or a fresh one."""
+        return self.carried.state if self.carried is not None else self._opening()
 
-        Each place in the batch keeps its windows of D_st.
-        """
-        if self.carried is not None:
-            return self.carried.state
+    def _opening(self) -> State:
+        """Before the first frame. Each place in the batch keeps its windows of D_st."""
         state = self.model.initial(self.config.training.batch_size)
         return state if self.windows is None else state._replace(windows=self.windows)
 
     def _carried_anew(self) -> Carried:
         """As if a first part had just begun."""
-        state = self.initial_state()
+        state = self._opening()
         led = tuple(block.d_next for block in state.blocks[1:])
         return Carried(state, led if self.config.training.foresight else None)
+
+    def _refreshed(self, carried: Carried) -> Carried:
+        """With a share of the sequences, the first ones, begun anew.
+
+        Whoever has watched for long foresees what comes, and need not look. On long sequences alone
+        a level forgets how to read what it cannot foresee, which is how every sequence begins.
+        """
+        size, share = self.config.training.batch_size, self.config.training.long_fresh
+        rows = torch.arange(round(share * size), device=self.model.usual.device)
+        return tree_put(carried, rows, tree_rows(self._carried_anew(), rows, size), size)
 
     def advance(self, loss: Loss, reconstruction: float) -> None:
         """A step is done, which had this loss."""
         self.windows = loss.state.windows
-        self.carried = Carried(loss.state, loss.led) if self.batches.under_way else None
+        goes_on, carried = self.batches.under_way, Carried(loss.state, loss.led)
+        self.carried = self._refreshed(carried) if goes_on else None
         self.model.remember(loss.state.windows)
         self.curve.push(self.step, reconstruction)
         self.step += 1
