@@ -11,6 +11,7 @@ import torch
 from vpr import rehearsal
 from vpr.batches import Batches
 from vpr.beliefs import Belief
+from vpr.block import Block
 from vpr.data import MovingBall, training_rng
 from vpr.errors import VPRError
 from vpr.model import VPR
@@ -107,6 +108,36 @@ def test_nobody_else_learns(model: VPR) -> None:
     assert {".".join(name.split(".")[1:3]) for name in changed} == {"1.f_tran", "1.p"}
 
 
+def test_what_the_posterior_hears_of_the_past_stays(
+    tiny_model: Factory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is deaf to the past, which makes that term next to nothing, d moves much farther."""
+    monkeypatch.setattr(rehearsal, "RATE", 1e-2)
+    moved = []
+    for loud in (1.0, 1e-4):
+        model = tiny_model(2, seed=3, state_size=3, dtype=torch.float32)
+        events, top = in_a_circle(model), model.blocks[-1]
+        heard = [heard_of(top, events.q.mean)]
+        with torch.no_grad():
+            top.q.of_d.weight.mul_(loud)
+        rehearse(model, events, 200, seeded())
+        with torch.no_grad():
+            top.q.of_d.weight.div_(loud)
+        heard.append(heard_of(top, events.q.mean))
+        moved.append(float((heard[1] - heard[0]).square().mean()))
+    assert 0 < 3 * moved[0] < moved[1]
+
+
+@torch.no_grad()
+def heard_of(block: Block, s: torch.Tensor) -> torch.Tensor:  # (B, K, H)
+    """What the past, states s (B, K, S) in their order, gives to the posterior."""
+    d, heard = torch.zeros(len(s), block.width), []
+    for each in s.unbind(1):
+        d = block.f_tran(each, d)
+        heard.append(block.q.of_d(d))
+    return torch.stack(heard, 1)
+
+
 def test_the_same_seed_gives_the_same_weights(tiny_model: Factory) -> None:
     ends = []
     for _ in range(2):
@@ -160,7 +191,7 @@ def test_goes_through_sequences_in_windows(model: VPR, monkeypatch: pytest.Monke
     window = rehearsal._window
 
     def spied(*words: Any) -> Any:
-        begun.append(not words[3].any())
+        begun.append(not any(d.any() for d in words[4]))
         return window(*words)
 
     monkeypatch.setattr(rehearsal, "_window", spied)

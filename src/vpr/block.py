@@ -44,6 +44,20 @@ class Path(NamedTuple):
     q: Belief  # (B, K, S)
 
 
+class Stale(NamedTuple):
+    """At which updates the posterior is given d_{τ−1} for d_τ, as if nothing had changed.
+
+    That is what q_st is given in every comparison, and what no update would teach it.
+    """
+
+    when: Tensor  # (B, K)
+    before: Tensor  # (B, D) the d of the update before the first
+
+    def at(self, k: int, d: Tensor, ds: list[Tensor]) -> Tensor:
+        """For update k, of which d (B, D) is the right one; `ds` are those of the ones before."""
+        return torch.where(self.when[:, k : k + 1], ds[-1] if ds else self.before, d)
+
+
 class Block(nn.Module):
     """The networks of one level n.
 
@@ -137,7 +151,14 @@ class Block(nn.Module):
         contexts = torch.stack([context, self.q.of_d(d_next) + from_c], 1)
         return Kept.of(p_st, p_ch or self.p(d_next, c), contexts)
 
-    def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> tuple[Path, Tensor]:
+    def follow(
+        self,
+        d: Tensor,
+        x: Tensor,
+        c: Tensor,
+        noise: Tensor | None,
+        stale: Stale | None = None,
+    ) -> tuple[Path, Tensor]:
         """`update` K times, when it is known for what: x (B, K, H), c (B, K, D), noise (B, K, S).
 
         What x and c give to the posterior is one product for all; only d has to wait its turn.
@@ -146,9 +167,10 @@ class Block(nn.Module):
         rows, steps = x.shape[:2]
         first = Repeated(self.q.of_d.weight, (x + self.q.of_c(c)).transpose(0, 1))
         head, f_tran = self.q.head.repeated(steps, rows), self.f_tran.repeated(steps, rows)
-        ds, ss, qs = [], [], []
+        ds: list[Tensor] = []
+        ss, qs = [], []
         for k in range(steps):
-            q = head(activate(first(d)))
+            q = head(activate(first(d if stale is None else stale.at(k, d, ds))))
             s = q.rsample(noise[:, k] if noise is not None else None)
             ds.append(d)
             ss.append(s)

@@ -134,6 +134,9 @@ class TrainingConfig:
     long_fresh: float = option(
         0.0, "Share of these sequences whose every part is watched as if nothing came before it."
     )
+    stale: float = option(
+        0.0, "In long steps, share of the updates that a level reads as if it expected nothing."
+    )
     landing_steps: int = option(0, "Long steps that the rate takes to fall to 0 in the end.")
     recognition: float = option(
         0.0, "In long steps, weight of finding a level in a picture, whatever is below it."

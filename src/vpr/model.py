@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
-from vpr.block import Block, BlockState, Path
+from vpr.block import Block, BlockState, Path, Stale
 from vpr.checks import check_frames, check_state, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
@@ -156,7 +156,7 @@ class VPR(nn.Module):
             check_values(video, self.config)
         y = self.codec.to_layout(video.flatten(0, 1))
         before = state if state is not None else self.initial(len(video))
-        trace = self._observe(y, video, before, noise)
+        trace = self._observe(y, video, before, noise, weights.stale)
         reconstruction = self._reconstruction(y, trace.c0, noise, weights.painted)
         kls = torch.stack([level.kl.mean() for level in trace.levels])
         beta = kls.new_tensor(weights.kl)
@@ -210,13 +210,24 @@ class VPR(nn.Module):
         return p if n + 1 < self.config.levels else opened(p, d)
 
     def _observe(
-        self, y: Tensor, video: Tensor, state: State | None, noise: Tensor | None
+        self,
+        y: Tensor,
+        video: Tensor,
+        state: State | None,
+        noise: Tensor | None,
+        stale: float = 0.0,
     ) -> Trace:
         """`observe`, for frames y (B·T, …) that are in the codec's layout already."""
         x0 = self.codec.encode(y).view(*video.shape[:2], self.config.width)
-        return self.core(x0, state, noise)
+        return self.core(x0, state, noise, stale)
 
-    def core(self, x0: Tensor, state: State | None = None, noise: Tensor | None = None) -> Trace:
+    def core(
+        self,
+        x0: Tensor,
+        state: State | None = None,
+        noise: Tensor | None = None,
+        stale: float = 0.0,
+    ) -> Trace:
         """The hierarchy alone: x⁰ (B, T, D), what the image network saw, to the whole trace.
 
         First decide, frame after frame and without gradients, who updates when. Then learn: each
@@ -230,11 +241,14 @@ class VPR(nn.Module):
         x = self._encode(x0)
         after, evidence = self.decide(before, x, noise)
         c, levels = torch.zeros_like(x0), []
+        chosen = _chance(noise, stale)
         for n in reversed(range(self.config.levels)):
             moments = Moments(evidence[n].boundary)
             eps = noise[:, n].transpose(0, 1) if noise is not None else None
             inputs = tree_map(moments.pick, (x[n], c, eps))
-            path, d_next = self._blocks()[n].follow(before.blocks[n].d_next, *inputs)
+            when = moments.pick(chosen) if chosen is not None and n > 0 else None
+            old = Stale(when, before.blocks[n].d) if when is not None else None
+            path, d_next = self._blocks()[n].follow(before.blocks[n].d_next, *inputs, old)
             level, c = self._trace_level(n, before.blocks[n], path, moments, evidence[n])
             levels.append(level)
         level_one = BlockState(*tree_map(lambda value: value[:, -1], path), d_next, None)
@@ -382,6 +396,14 @@ def _alone(value: Tensor) -> Tensor:
 
 def _of(noise: Tensor | None, index: int) -> Tensor | None:
     return noise[index] if noise is not None else None
+
+
+def _chance(noise: Tensor | None, share: float) -> Tensor | None:  # (B, T)
+    """A share of all moments, which a number of level 1's noise (T, N, B, S) chooses."""
+    if noise is None or not share:
+        return None
+    rare = math.sqrt(2) * torch.erfinv(torch.tensor(1 - 2 * share)).item()
+    return (noise[:, 0, :, -1] > rare).t()
 
 
 def _where(mask: Tensor) -> Tensor:  # (B,) bool → (R,)

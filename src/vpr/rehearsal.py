@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from typing import NamedTuple
 
 import torch
@@ -23,6 +24,7 @@ from vpr.errors import VPRError
 from vpr.events import Evidence, Rule, Subjective
 from vpr.foresight import lead
 from vpr.model import VPR
+from vpr.networks import Transition
 from vpr.tree import tree_map
 
 RATE = 3e-4  # of Adam at first; it falls to 0
@@ -86,6 +88,14 @@ def _foreseeable(evidence: Evidence, rule: Rule) -> Tensor:  # (B, T)
     return evidence.boundary & (evidence.expected | ~evidence.unexpected)
 
 
+class Paths(NamedTuple):
+    """Temporal contexts d_{τ+1} (B, D) after the same events."""
+
+    led: Tensor  # where the level's own jumps lead, see `vpr.foresight`
+    seen: Tensor  # where what was really seen does
+    before: Tensor  # where that led before rehearsal
+
+
 def rehearse(
     model: VPR,
     events: Events,
@@ -93,12 +103,15 @@ def rehearse(
     generator: torch.Generator,
     go_on: GoOn = lambda step: True,
 ) -> bool:
-    """So many steps of Adam on Σ_τ D_KL(q_τ ‖ p_τ) + D_KL(q_τ ‖ p̃_τ) of the top level.
+    """So many steps of Adam on Σ_τ D_KL(q_τ ‖ p_τ) + D_KL(q_τ ‖ p̃_τ) + ‖W_d (d_τ − d°_τ)‖².
 
-    p_τ foresees the next event as in the ELBO, from s ~ q; p̃_τ is where its own jumps lead, as in
-    `vpr.foresight`. True if nobody stopped it.
+    p_τ foresees the top level's next event as in the ELBO, from s ~ q; p̃_τ is where its own jumps
+    lead, as in `vpr.foresight`. The posterior hears of the past by W_d and does not learn here: so
+    what it hears stays what d° was, which f_tran made of the same events before. Otherwise the
+    level would jump better and see worse. True if nobody stopped it.
     """
     block: Block = model.blocks[-1]  # type: ignore[assignment]
+    before = deepcopy(block.f_tran).requires_grad_(False)
     learning = [*block.f_tran.parameters(), *block.p.parameters()]
     optimiser = torch.optim.Adam(learning, lr=RATE)
     longest, place = events.q.mean.shape[1], math.inf
@@ -106,10 +119,10 @@ def rehearse(
         if place >= longest:  # other sequences, from their beginning
             rows = torch.randperm(len(events.total), generator=generator)[:BATCH]
             chosen, place = events.of(rows.to(events.total.device)), 0
-            led = seen = model.usual.new_zeros(len(rows), block.width)
+            paths = Paths(*[model.usual.new_zeros(len(rows), block.width)] * 3)
         for group in optimiser.param_groups:
             group["lr"] = RATE * 0.5 * (1 + math.cos(math.pi * step / steps))
-        loss, led, seen = _window(block, chosen, int(place), led, seen, generator)
+        loss, paths = _window(block, before, chosen, int(place), paths, generator)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         norm = float(clip_grad_norm_(learning, CLIP))
@@ -126,30 +139,47 @@ def rehearse(
 
 
 def _window(
-    block: Block, events: Events, start: int, led: Tensor, seen: Tensor, generator: torch.Generator
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The loss of some events on from `start`, and both d (B, D) after them.
+    block: Block,
+    before: Transition,
+    events: Events,
+    start: int,
+    paths: Paths,
+    generator: torch.Generator,
+) -> tuple[Tensor, Paths]:
+    """The loss of some events on from `start`, and the contexts after them.
 
-    `led`: where jumps have led before; `seen`: where what was really seen has.
+    `before` is f_tran as it was before rehearsal.
     """
     q = Belief(*(each[:, start : start + WINDOW] for each in events.q))
     noise = torch.randn(q.mean.shape, generator=generator, dtype=q.mean.dtype)
     s, count = q.rsample(noise.to(q.mean.device)), events.total - start
-    nothing = led.new_zeros(*s.shape[:2], block.width)  # there is nobody above the top
-    astray, led = lead(block, led, nothing, s, q, count)
-    surprise, seen = _foreseen(block, seen, s, q, count)
-    return (astray + surprise) / (len(s) * WINDOW), led, seen
+    nothing = paths.led.new_zeros(*s.shape[:2], block.width)  # there is nobody above the top
+    astray, led = lead(block, paths.led, nothing, s, q, count)
+    surprise, seen = _foreseen(block, paths.seen, s, q, count)
+    usual = _contexts(before, paths.before, s)
+    here = torch.arange(s.shape[1], device=s.device) < count.unsqueeze(1)  # (B, K)
+    apart = (seen - usual) @ block.q.of_d.weight.detach().t()
+    moved = torch.where(here, apart.square().sum(-1), 0.0).sum()
+    ends = (led, seen[:, -1].detach(), usual[:, -1])
+    return (astray + surprise + moved) / (len(s) * WINDOW), Paths(*ends)
 
 
 def _foreseen(
     block: Block, d: Tensor, s: Tensor, q: Belief, count: Tensor
-) -> tuple[Tensor, Tensor]:  # (), (B, D)
-    """Σ D_KL(q ‖ p) of jumps that each begin at what was really seen."""
-    opening, surprise = (d == 0).all(1), []
-    nothing = torch.zeros_like(d)
-    for k in range(s.shape[1]):
-        here = k < count
-        apart = kl(Belief(q.mean[:, k], q.std[:, k]), block.p(d, nothing))
-        surprise.append(torch.where(here & ~opening, apart, 0.0).sum())
-        d, opening = block.f_tran(s[:, k], d), torch.zeros_like(opening)
-    return torch.stack(surprise).sum(), d.detach()
+) -> tuple[Tensor, Tensor]:  # (), (B, K, D)
+    """Σ D_KL(q ‖ p) of jumps that each begin at what was really seen, and their contexts."""
+    after = _contexts(block.f_tran, d, s)
+    known = torch.cat([d.unsqueeze(1), after[:, :-1]], 1)  # before each event
+    foreseeable = torch.arange(s.shape[1], device=d.device) < count.unsqueeze(1)
+    foreseeable[:, 0] &= (d != 0).any(1)  # nobody can foresee what a sequence begins with
+    apart = kl(q, block.p(known, torch.zeros_like(known)))
+    return torch.where(foreseeable, apart, 0.0).sum(), after
+
+
+def _contexts(f_tran: Transition, d: Tensor, s: Tensor) -> Tensor:  # (B, K, D)
+    """d_{τ+1} after each of the states s (B, K, S), from d (B, D) on."""
+    found = []
+    for each in s.unbind(1):
+        d = f_tran(each, d)
+        found.append(d)
+    return torch.stack(found, 1)

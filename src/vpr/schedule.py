@@ -19,6 +19,7 @@ class Weights(NamedTuple):
     rent: tuple[float, ...] = ()  # of each level, for all that its state holds; none: no rent
     recognition: float = 0.0  # of `vpr.recognition`: levels that find themselves in pictures
     foresight: float = 0.0  # of `vpr.foresight`: jumps that nobody corrects
+    stale: float = 0.0  # share of updates, drawn by chance, at which q is given an old d
     painted: float = 1.0  # share of the frames, drawn by chance, that the reconstruction asks for
     power: float | None = None  # of the mean that tells what is usual, if not the rule's own
     held: int | None = None  # the level that updates at first frames only, as yet

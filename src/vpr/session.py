@@ -122,8 +122,9 @@ class Session:
         if long or (training.recognition_early and weights.expected):
             weights = weights._replace(recognition=training.recognition)
         if long:
-            foresight, painted = training.foresight, training.long_painted
-            weights = weights._replace(foresight=foresight, painted=painted)
+            weights = weights._replace(
+                foresight=training.foresight, stale=training.stale, painted=training.long_painted
+            )
         return weights
 
     def _is_long(self, step: int) -> bool:

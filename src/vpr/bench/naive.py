@@ -34,7 +34,14 @@ class Moment(NamedTuple):
 class Naive(VPR):
     """`core` without any of our tricks; its states keep nothing for the next comparison."""
 
-    def core(self, x0: Tensor, state: State | None = None, noise: Tensor | None = None) -> Trace:
+    def core(
+        self,
+        x0: Tensor,
+        state: State | None = None,
+        noise: Tensor | None = None,
+        stale: float = 0.0,
+    ) -> Trace:
+        assert not stale  # what is measured is the paper's step
         state = state if state is not None else self.initial(len(x0))
         c0: list[Tensor] = []
         moments: list[tuple[Moment, ...]] = []
