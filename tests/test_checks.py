@@ -147,6 +147,8 @@ class TestConfig:
             ({"long_painted": 0.0}, "long_painted must be above 0 and at most 1, got 0.0"),
             ({"long_painted": 1.5}, "long_painted must be above 0 and at most 1"),
             ({"long_fresh": -0.1}, "long_fresh must be 0 or more and at most 1, got -0.1"),
+            ({"stale": 1.0}, "stale must be 0 or more and below 1, got 1.0"),
+            ({"stale": -0.1}, "stale must be 0 or more and below 1"),
             ({"long_fresh": 1.1}, "long_fresh must be 0 or more and at most 1"),
             ({"rehearsal_steps": -1}, "rehearsal_steps must be 0 or more"),
             ({"rehearsal_sequences": 0}, "rehearsal_sequences and rehearsal_parts must be 1"),

@@ -135,7 +135,7 @@ class TrainingConfig:
         0.0, "Share of these sequences whose every part is watched as if nothing came before it."
     )
     stale: float = option(
-        0.0, "In long steps, share of the updates that a level reads as if it expected nothing."
+        0.0, "In long steps, share of the updates that a level reads as if nothing had changed."
     )
     landing_steps: int = option(0, "Long steps that the rate takes to fall to 0 in the end.")
     recognition: float = option(
@@ -166,6 +166,7 @@ class TrainingConfig:
         _check(0 < painted <= 1, "long_painted must be above 0 and at most 1", painted)
         fresh = self.long_fresh
         _check(0 <= fresh <= 1, "long_fresh must be 0 or more and at most 1", fresh)
+        _check(0 <= self.stale < 1, "stale must be 0 or more and below 1", self.stale)
         rehearsed = min(self.rehearsal_sequences, self.rehearsal_parts)
         _check(
             rehearsed >= 1, "rehearsal_sequences and rehearsal_parts must be 1 or more", rehearsed

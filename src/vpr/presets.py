@@ -70,7 +70,9 @@ _THREE_LEVELS_TRAINING = replace(
 # With two layers the object is learned soon, in levels 2 and 3 alike; the rent of level 2 is due
 # twice as often, and moves it up. In the end, jumps: level 3 has 3 events in 25 frames and 200 in
 # 32 times 50, and without recognition level 2 paints a remainder of the object over them. They fall
-# into place as the rate falls to 0.
+# into place as the rate falls to 0. Who can foresee everything need not look, and overlooks small
+# objects: so half of the long sequences begin anew with every part, and three updates of ten are
+# read as if nothing had changed.
 _CPU_SHAPES = RunConfig(
     preset="cpu/3dsd",
     model=_THREE_LEVELS,
@@ -81,6 +83,8 @@ _CPU_SHAPES = RunConfig(
         long_steps=1200,
         long_parts=32,
         long_painted=0.25,
+        long_fresh=0.5,
+        stale=0.3,
         landing_steps=800,
         recognition=2.0,
         foresight=1.0,

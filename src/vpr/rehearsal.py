@@ -27,8 +27,8 @@ from vpr.model import VPR
 from vpr.networks import Transition
 from vpr.tree import tree_map
 
-RATE = 3e-4  # of Adam at first; it falls to 0
-BATCH, WINDOW = 96, 12  # sequences of a step, and events of each
+RATE = 1e-3  # of Adam at first; it falls to 0
+BATCH, WINDOW = 96, 24  # sequences of a step, and events of each
 CLIP = 10.0  # nats an event
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from vpr.config import Data, RunConfig
 from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, Video
@@ -27,7 +28,7 @@ SETTINGS = {
     ),
     "cpu/3dsd": (
         f"{SHAPES}, rent until features are sorted (none), about 2,550 steps, then 1,200 on 1,600 "
-        "frames in 32 parts with recognition and foresight (none), rehearsal of level 3 (none)"
+        "frames in 32 parts with recognition and foresight (none)"
     ),
     "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}, about 3,100 steps",
     "cpu/video": (
@@ -95,14 +96,16 @@ def setting(runs: Sequence[Result]) -> str:
     layers = runs[0].config["model"].get("layers", LAYERS)  # older runs had no choice
     fewer = f"{layers} layers in each network ({LAYERS}), " if layers != LAYERS else ""
     differs = SETTINGS.get(name) or SETTINGS[name.split("/")[0]]
-    return f"{name}: {fewer}{differs}{_landing(runs[0])}"
+    return f"{name}: {fewer}{differs}{_last_stage(name, runs[0].config.get('training', {}))}"
 
 
-def _landing(run: Result) -> str:
-    """The last stage of Moving Ball, which older runs have not."""
-    if run.config["preset"] != "cpu/moving-ball":
+def _last_stage(name: str, training: dict[str, Any]) -> str:
+    """What older runs of a preset, or others, have not."""
+    if name == "cpu/moving-ball" and training.get("landing_steps"):
+        return f", then {training['long_steps']} more, at the end of which the rate falls to 0"
+    if name != "cpu/3dsd":
         return ""
-    training = run.config["training"]
-    if not training.get("landing_steps"):
-        return ""
-    return f", then {training['long_steps']} more, at the end of which the rate falls to 0"
+    fresh, stale = (training.get(each, 0.0) for each in ("long_fresh", "stale"))
+    begun = f", {fresh:.0%} of these sequences begun anew with every part" if fresh else ""
+    read = f", {stale:.0%} of the updates read as if nothing had changed (none)" if stale else ""
+    return f"{begun}{read}, rehearsal of level 3 (none)"
