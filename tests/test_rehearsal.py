@@ -69,7 +69,7 @@ def test_without_ce_all_events_are_gathered(tiny_model: Factory) -> None:
     assert events.total.max() > 1
 
 
-def in_a_circle(model: VPR, sequences: int = 20, count: int = 15) -> Events:
+def in_a_circle(model: VPR, sequences: int = 20, count: int = 30) -> Events:
     """Three states that follow each other, from a random one on."""
     places = torch.eye(3)[:, : model.config.state_size] * 2
     turns = torch.arange(count) + torch.randint(3, (sequences, 1), generator=seeded())
@@ -153,7 +153,7 @@ def test_events_that_are_not_there_do_not_count(tiny_model: Factory) -> None:
     for filled in (0.0, 9.0):
         model = tiny_model(2, seed=3, state_size=3, dtype=torch.float32)
         events = in_a_circle(model)
-        mean, total = events.q.mean.clone(), torch.where(torch.arange(20) % 2 == 0, 15, 6)
+        mean, total = events.q.mean.clone(), torch.where(torch.arange(20) % 2 == 0, 30, 6)
         mean[1::2, 6:] = filled
         rehearse(model, Events(Belief(mean, events.q.std), total), 2, seeded())
         ends.append(dict(model.named_parameters()))

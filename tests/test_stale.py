@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 
 from vpr.block import Stale
 from vpr.events import Always
+from vpr.model import VPR
 from vpr.networks import activate
 from vpr.schedule import Weights
 from vpr.tree import tree_leaves
@@ -67,22 +69,53 @@ def test_nobody_but_a_loss_with_noise_does_so(tiny_model: Factory, scenes: Facto
     assert torch.equal(plain, stale)
 
 
-def test_a_share_of_all_updates(tiny_model: Factory, monkeypatch: Any) -> None:
+def spied(model: VPR, monkeypatch: pytest.MonkeyPatch) -> list[Stale | None]:
+    """What each level is told to read as if nothing had changed, the top level first."""
+    seen: list[Stale | None] = []
+
+    def spy(follow: Callable[..., Any]) -> Callable[..., Any]:
+        def told(*words: Any) -> Any:
+            seen.append(words[-1])
+            return follow(*words)
+
+        return told
+
+    for block in model.blocks:
+        monkeypatch.setattr(block, "follow", spy(block.follow))
+    return seen
+
+
+def test_a_share_of_all_updates(tiny_model: Factory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each level above the first reads that share; level 1 compares nothing."""
     model = tiny_model(3, seed=3)
-    seen: list[Stale | None] = []
-    for block in model.blocks:
-        follow = block.follow
-        monkeypatch.setattr(
-            block, "follow", lambda *words, f=follow: (seen.append(words[-1]), f(*words))[1]
-        )
     model.rule = Always()
-    frames = torch.rand(40, 25, *model.config.frame, dtype=model.usual.dtype)
-    noise = model.noise(40, 25, torch.Generator().manual_seed(3))
-    model.loss(frames, noise=noise, weights=ALL._replace(stale=0.2))
+    made = torch.Generator().manual_seed(3)
+    frames = torch.rand(40, 25, *model.config.frame, dtype=model.usual.dtype, generator=made)
+    seen = spied(model, monkeypatch)
+    model.loss(frames, noise=model.noise(40, 25, made), weights=ALL._replace(stale=0.2))
     top, middle, level_one = seen
     assert level_one is None
     for each in (top, middle):
         assert each is not None
         assert each.when.shape == (40, 25)
         assert abs(each.when.double().mean() - 0.2) < 0.04
+
+
+def test_which_updates_and_what_was_before(
+    tiny_model: Factory, scenes: Factory, draw: Factory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a part that goes on from another, where levels update now and then."""
+    model = tiny_model(3, seed=3)
+    video, noise = scenes(), draw(model)
+    state = model.observe(video).state
+    boundaries = [level.evidence.boundary for level in model.observe(video, state, noise).levels]
+    chosen = (noise[:, 0, :, -1] > 0).t()  # a half
+    seen = spied(model, monkeypatch)
+    model.loss(video, state, noise, ALL._replace(stale=0.5))
+    for n, told in ((2, seen[0]), (1, seen[1])):
+        assert told is not None
+        assert told.before.any()
+        assert torch.equal(told.before, state.blocks[n].d)
+        assert not boundaries[n].all()
+        for row, when, boundary in zip(chosen, told.when, boundaries[n], strict=True):
+            assert torch.equal(when[: boundary.sum()], row[boundary])

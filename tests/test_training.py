@@ -223,7 +223,7 @@ def in_parts(steps: int = 50, fresh: float = 0.0) -> RunConfig:
     config = tiny_run(steps=steps)
     schedule = replace(config.schedule, settle_tolerance=0.99)
     long = {"decay_steps": 2, "long_steps": 7, "long_length": 4, "long_parts": 3}
-    shares = {"long_painted": 0.5, "long_fresh": fresh}
+    shares = {"long_painted": 0.5, "long_fresh": fresh, "stale": 0.3}
     training = replace(config.training, **long, **shares, foresight=0.5)
     return replace(config, schedule=schedule, training=training)
 
@@ -255,32 +255,40 @@ def test_a_share_of_the_sequences_begins_anew_with_every_part(tmp_path: Path) ->
         for kept, window in zip(state.windows, session.windows or (), strict=True):
             assert all(torch.equal(a, b) for a, b in zip(kept, window, strict=True))
 
-    train(in_parts(fresh=0.4), tmp_path, look=look)  # one of three
+    train(in_parts(fresh=0.3), tmp_path, look=look)  # one of three
     assert [times[step] for step in range(5, 9)] == [[0, 0, 0], [0, 4, 4], [0, 8, 8], [0, 0, 0]]
 
 
-@pytest.mark.parametrize("fresh", [0.0, 0.4])
+@pytest.fixture(scope="module", params=[0.0, 0.3])
+def long_run(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[RunConfig, Path]:
+    """In parts, all carried over or one of three begun anew, trained without a stop."""
+    config, folder = in_parts(fresh=request.param), tmp_path_factory.mktemp("whole")
+    train(config, folder)
+    return config, folder
+
+
 @pytest.mark.parametrize("stop", range(5, 12))
 def test_stopped_within_long_sequences_it_goes_on_as_if_it_had_not(
-    tmp_path: Path, stop: int, fresh: float
+    long_run: tuple[RunConfig, Path], tmp_path: Path, stop: int
 ) -> None:
-    config = in_parts(fresh=fresh)
-    train(config, tmp_path / "whole")
-    assert not train(config, tmp_path / "parts", until=stop).finished
-    assert train(config, tmp_path / "parts").finished
-    whole, parts = _tensors(tmp_path / "whole"), _tensors(tmp_path / "parts")
+    config, folder = long_run
+    assert not train(config, tmp_path, until=stop).finished
+    assert train(config, tmp_path).finished
+    whole, parts = _tensors(folder), _tensors(tmp_path)
     assert whole.keys() == parts.keys()
     assert all(torch.equal(whole[key], parts[key]) for key in whole)
 
 
-def test_foresight_belongs_to_the_last_stage(tmp_path: Path) -> None:
-    seen: dict[int, float] = {}
+def test_foresight_and_stale_updates_belong_to_the_last_stage(tmp_path: Path) -> None:
+    seen: dict[int, tuple[float, float]] = {}
 
     def look(session: Session) -> None:
-        seen[session.step] = session.weights().foresight
+        seen[session.step] = session.weights().foresight, session.weights().stale
 
     train(in_parts(), tmp_path, look=look)
-    assert [seen[step] for step in (3, 4, 5, 11)] == [0, 0, 0.5, 0.5]
+    assert [seen[step] for step in (3, 4, 5, 11)] == [(0, 0), (0, 0), (0.5, 0.3), (0.5, 0.3)]
 
 
 def rehearsed(**more: int) -> RunConfig:

@@ -45,9 +45,10 @@ class Path(NamedTuple):
 
 
 class Stale(NamedTuple):
-    """At which updates the posterior is given d_{τ−1} for d_τ, as if nothing had changed.
+    """At which updates the posterior is q(s | x_τ, d_{τ−1}, c_τ), as if nothing had changed.
 
-    That is what q_st is given in every comparison, and what no update would teach it.
+    At the top, where c = 0, that is the q_st of the comparison before; below it, q_st has the old c
+    as well. Other updates never teach it, since they are given the d that was predicted for them.
     """
 
     when: Tensor  # (B, K)
@@ -162,7 +163,7 @@ class Block(nn.Module):
         """`update` K times, when it is known for what: x (B, K, H), c (B, K, D), noise (B, K, S).
 
         What x and c give to the posterior is one product for all; only d has to wait its turn.
-        Also d_{K+1} (B, D).
+        Some may be `stale`. Also d_{K+1} (B, D).
         """
         rows, steps = x.shape[:2]
         first = Repeated(self.q.of_d.weight, (x + self.q.of_c(c)).transpose(0, 1))

@@ -135,7 +135,9 @@ class TrainingConfig:
         0.0, "Share of these sequences whose every part is watched as if nothing came before it."
     )
     stale: float = option(
-        0.0, "In long steps, share of the updates that a level reads as if nothing had changed."
+        0.0,
+        "In long steps, share of the updates, from level 2 on, that are read as if nothing had "
+        "changed.",
     )
     landing_steps: int = option(0, "Long steps that the rate takes to fall to 0 in the end.")
     recognition: float = option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import NormalDist
 
 import torch
 from torch import Tensor, nn
@@ -146,6 +147,7 @@ class VPR(nn.Module):
 
         `weights` may add a rent, Σ_n r_n Σ_τ D_KL[q(s^n_τ) ‖ N(0, 1)], `vpr.recognition` and
         `vpr.foresight`, which goes on from where it has `led`, as `state` does, if that is given.
+        A share of the updates may be read as if nothing had changed (`weights.stale`, see `Stale`).
         `trusted` data is not searched for NaN and values out of range: one look at it less.
         """
         weights = weights or Weights(1.0, (1.0,) * self.config.levels)
@@ -233,6 +235,9 @@ class VPR(nn.Module):
         First decide, frame after frame and without gradients, who updates when. Then learn: each
         level in turn, from the top, goes through its own updates, whose moments are known by now.
         The state that is returned carries no gradients.
+
+        A share of the updates may be `stale`, see `Stale`: in what is learned, not in decisions
+        nor in the states of levels 2 to N that are returned.
         """
         batch, length = x0.shape[:2]
         before = state if state is not None else self.initial(batch)
@@ -246,9 +251,10 @@ class VPR(nn.Module):
             moments = Moments(evidence[n].boundary)
             eps = noise[:, n].transpose(0, 1) if noise is not None else None
             inputs = tree_map(moments.pick, (x[n], c, eps))
-            when = moments.pick(chosen) if chosen is not None and n > 0 else None
-            old = Stale(when, before.blocks[n].d) if when is not None else None
-            path, d_next = self._blocks()[n].follow(before.blocks[n].d_next, *inputs, old)
+            stale_at = None
+            if chosen is not None and n > 0:  # level 1 compares nothing
+                stale_at = Stale(moments.pick(chosen), before.blocks[n].d)
+            path, d_next = self._blocks()[n].follow(before.blocks[n].d_next, *inputs, stale_at)
             level, c = self._trace_level(n, before.blocks[n], path, moments, evidence[n])
             levels.append(level)
         level_one = BlockState(*tree_map(lambda value: value[:, -1], path), d_next, None)
@@ -399,11 +405,13 @@ def _of(noise: Tensor | None, index: int) -> Tensor | None:
 
 
 def _chance(noise: Tensor | None, share: float) -> Tensor | None:  # (B, T)
-    """A share of all moments, which a number of level 1's noise (T, N, B, S) chooses."""
+    """A share of all moments, the same for every level: a number of level 1's noise chooses.
+
+    noise (T, N, B, S).
+    """
     if noise is None or not share:
         return None
-    rare = math.sqrt(2) * torch.erfinv(torch.tensor(1 - 2 * share)).item()
-    return (noise[:, 0, :, -1] > rare).t()
+    return (noise[:, 0, :, -1] > NormalDist().inv_cdf(1 - share)).t()
 
 
 def _where(mask: Tensor) -> Tensor:  # (B,) bool → (R,)

@@ -13,6 +13,7 @@ from copy import deepcopy
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from torch.nn.utils.rnn import pad_sequence
@@ -29,7 +30,7 @@ from vpr.tree import tree_map
 
 RATE = 1e-3  # of Adam at first; it falls to 0
 BATCH, WINDOW = 96, 24  # sequences of a step, and events of each
-CLIP = 10.0  # nats an event
+CLIP = 10.0  # of the gradient, the loss counted an event
 
 
 class Events(NamedTuple):
@@ -93,7 +94,7 @@ class Paths(NamedTuple):
 
     led: Tensor  # where the level's own jumps lead, see `vpr.foresight`
     seen: Tensor  # where what was really seen does
-    before: Tensor  # where that led before rehearsal
+    old: Tensor  # where that led before rehearsal
 
 
 def rehearse(
@@ -111,7 +112,7 @@ def rehearse(
     level would jump better and see worse. True if nobody stopped it.
     """
     block: Block = model.blocks[-1]  # type: ignore[assignment]
-    before = deepcopy(block.f_tran).requires_grad_(False)
+    old_tran = deepcopy(block.f_tran).requires_grad_(False)
     learning = [*block.f_tran.parameters(), *block.p.parameters()]
     optimiser = torch.optim.Adam(learning, lr=RATE)
     longest, place = events.q.mean.shape[1], math.inf
@@ -122,7 +123,7 @@ def rehearse(
             paths = Paths(*[model.usual.new_zeros(len(rows), block.width)] * 3)
         for group in optimiser.param_groups:
             group["lr"] = RATE * 0.5 * (1 + math.cos(math.pi * step / steps))
-        loss, paths = _window(block, before, chosen, int(place), paths, generator)
+        loss, paths = _window(block, old_tran, chosen, int(place), paths, generator)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         norm = float(clip_grad_norm_(learning, CLIP))
@@ -140,7 +141,7 @@ def rehearse(
 
 def _window(
     block: Block,
-    before: Transition,
+    old_tran: Transition,
     events: Events,
     start: int,
     paths: Paths,
@@ -148,32 +149,35 @@ def _window(
 ) -> tuple[Tensor, Paths]:
     """The loss of some events on from `start`, and the contexts after them.
 
-    `before` is f_tran as it was before rehearsal.
+    `old_tran` is f_tran as it was before rehearsal.
     """
     q = Belief(*(each[:, start : start + WINDOW] for each in events.q))
     noise = torch.randn(q.mean.shape, generator=generator, dtype=q.mean.dtype)
     s, count = q.rsample(noise.to(q.mean.device)), events.total - start
+    here = torch.arange(s.shape[1], device=s.device) < count.unsqueeze(1)  # (B, K)
     nothing = paths.led.new_zeros(*s.shape[:2], block.width)  # there is nobody above the top
     astray, led = lead(block, paths.led, nothing, s, q, count)
-    surprise, seen = _foreseen(block, paths.seen, s, q, count)
-    usual = _contexts(before, paths.before, s)
-    here = torch.arange(s.shape[1], device=s.device) < count.unsqueeze(1)  # (B, K)
-    apart = (seen - usual) @ block.q.of_d.weight.detach().t()
-    moved = torch.where(here, apart.square().sum(-1), 0.0).sum()
-    ends = (led, seen[:, -1].detach(), usual[:, -1])
-    return (astray + surprise + moved) / (len(s) * WINDOW), Paths(*ends)
+    seen = _contexts(block.f_tran, paths.seen, s)
+    old = _contexts(old_tran, paths.old, s)
+    loss = astray + _surprise(block, paths.seen, seen, q, here) + _moved(block, seen, old, here)
+    return loss / (len(s) * WINDOW), Paths(led, seen[:, -1].detach(), old[:, -1])
 
 
-def _foreseen(
-    block: Block, d: Tensor, s: Tensor, q: Belief, count: Tensor
-) -> tuple[Tensor, Tensor]:  # (), (B, K, D)
-    """Σ D_KL(q ‖ p) of jumps that each begin at what was really seen, and their contexts."""
-    after = _contexts(block.f_tran, d, s)
-    known = torch.cat([d.unsqueeze(1), after[:, :-1]], 1)  # before each event
-    foreseeable = torch.arange(s.shape[1], device=d.device) < count.unsqueeze(1)
-    foreseeable[:, 0] &= (d != 0).any(1)  # nobody can foresee what a sequence begins with
+def _surprise(block: Block, d: Tensor, after: Tensor, q: Belief, here: Tensor) -> Tensor:  # ()
+    """Σ D_KL(q ‖ p) of jumps that each begin at what was really seen.
+
+    From d (B, D) on, `after` (B, K, D) the events; q (B, K, S) where they are `here` (B, K).
+    """
+    known = torch.cat([d.unsqueeze(1), after[:, :-1]], 1)
+    begun = torch.cat([(d != 0).any(1, keepdim=True), here[:, :-1]], 1)  # none foresees the first
     apart = kl(q, block.p(known, torch.zeros_like(known)))
-    return torch.where(foreseeable, apart, 0.0).sum(), after
+    return torch.where(here & begun, apart, 0.0).sum()
+
+
+def _moved(block: Block, seen: Tensor, old: Tensor, here: Tensor) -> Tensor:  # ()
+    """Σ ‖W_d (d − d°)‖² of contexts (B, K, D) after the same events, where they are `here`."""
+    heard = F.linear(seen - old, block.q.of_d.weight.detach())
+    return torch.where(here, heard.square().sum(-1), 0.0).sum()
 
 
 def _contexts(f_tran: Transition, d: Tensor, s: Tensor) -> Tensor:  # (B, K, D)

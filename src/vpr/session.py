@@ -196,7 +196,7 @@ class Session:
         a level forgets how to read what it cannot foresee, which is how every sequence begins.
         """
         size, share = self.config.training.batch_size, self.config.training.long_fresh
-        rows = torch.arange(round(share * size), device=self.model.usual.device)
+        rows = torch.arange(math.ceil(share * size), device=self.model.usual.device)
         return tree_put(carried, rows, tree_rows(self._carried_anew(), rows, size), size)
 
     def advance(self, loss: Loss, reconstruction: float) -> None:

@@ -41,8 +41,8 @@ def test_a_level_whose_samples_vary_another_factor_falls_short() -> None:
     assert claims[5].what.startswith("3DSD, every 1, 2, 4 frames")
 
 
-def test_clocks_differ_from_vpr_in_their_rule_only() -> None:
-    """And in what teaches comparisons, of which a clock makes none."""
+def test_clocks_differ_from_vpr_in_their_rule_and_age_only() -> None:
+    """Runs of 3DSD with clocks are older than these two settings."""
     for variants in (disentanglement.variants("cpu"), intervals.variants("cpu")):
         vpr = variants.pop("vpr")
         for each in variants.values():

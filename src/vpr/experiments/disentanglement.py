@@ -32,11 +32,11 @@ BAR = 0.27
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
     vpr = run_of("3dsd", scale)
-    # A clock compares nothing, and is not taught to: these runs are older than that.
-    clock = replace(vpr, training=replace(vpr.training, long_fresh=0.0, stale=0.0))
+    # Runs with clocks are older than these two, and than rehearsal as it is now.
+    older = replace(vpr, training=replace(vpr.training, long_fresh=0.0, stale=0.0))
     clocks = {
         "clock-" + "-".join(map(str, each)): replace(
-            clock, model=replace(clock.model, rule="clockwork", intervals=each)
+            older, model=replace(older.model, rule="clockwork", intervals=each)
         )
         for each in INTERVALS
     }

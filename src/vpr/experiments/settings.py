@@ -100,12 +100,12 @@ def setting(runs: Sequence[Result]) -> str:
 
 
 def _last_stage(name: str, training: dict[str, Any]) -> str:
-    """What older runs of a preset, or others, have not."""
+    """What only some of a preset's runs have, or have last."""
     if name == "cpu/moving-ball" and training.get("landing_steps"):
         return f", then {training['long_steps']} more, at the end of which the rate falls to 0"
     if name != "cpu/3dsd":
         return ""
     fresh, stale = (training.get(each, 0.0) for each in ("long_fresh", "stale"))
-    begun = f", {fresh:.0%} of these sequences begun anew with every part" if fresh else ""
-    read = f", {stale:.0%} of the updates read as if nothing had changed (none)" if stale else ""
+    begun = f", {fresh:.0%} of the sequences begun anew with every part" if fresh else ""
+    read = f", {stale:.0%} of the updates of levels 2 and 3 stale (none)" if stale else ""
     return f"{begun}{read}, rehearsal of level 3 (none)"
