@@ -19,7 +19,7 @@ from vpr.experiments.readers import reader_for, watched
 from vpr.imagination import Endings
 from vpr.model import VPR
 
-FRAMES, SEQUENCES = 1600, 8
+FRAMES, SEQUENCES = 1600, 32
 PARTS = 16  # in which the share of right frames is told, one after the other
 
 
