@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from vpr.block import Stale
 from vpr.events import Always
 from vpr.model import VPR
 from vpr.networks import activate
 from vpr.schedule import Weights
+from vpr.stale import Stale
 from vpr.tree import tree_leaves
 
 Factory = Callable[..., Any]

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from vpr.beliefs import Belief, kl
 from vpr.networks import Posterior, Prior, ResidualStack, Stack, Transition, activate
 from vpr.repeated import Repeated
+from vpr.stale import Stale
 
 
 class Kept(NamedTuple):
@@ -42,21 +43,6 @@ class Path(NamedTuple):
     c: Tensor  # (B, K, D)
     s: Tensor  # (B, K, S)
     q: Belief  # (B, K, S)
-
-
-class Stale(NamedTuple):
-    """At which updates the posterior is q(s | x_τ, d_{τ−1}, c_τ), as if nothing had changed.
-
-    At the top, where c = 0, that is the q_st of the comparison before; below it, q_st has the old c
-    as well. Other updates never teach it, since they are given the d that was predicted for them.
-    """
-
-    when: Tensor  # (B, K)
-    before: Tensor  # (B, D) the d of the update before the first
-
-    def at(self, k: int, d: Tensor, ds: list[Tensor]) -> Tensor:
-        """For update k, of which d (B, D) is the right one; `ds` are those of the ones before."""
-        return torch.where(self.when[:, k : k + 1], ds[-1] if ds else self.before, d)
 
 
 class Block(nn.Module):

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from statistics import NormalDist
 
 import torch
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
-from vpr.block import Block, BlockState, Path, Stale
+from vpr.block import Block, BlockState, Path
 from vpr.checks import check_frames, check_state, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
@@ -23,6 +22,7 @@ from vpr.likelihood import make_likelihood
 from vpr.moments import Moments
 from vpr.recognition import recognition
 from vpr.schedule import Weights
+from vpr.stale import Stale, chosen
 from vpr.trace import LevelTrace, Loss, State, Trace
 from vpr.tree import tree_map, tree_put, tree_rows
 
@@ -147,7 +147,7 @@ class VPR(nn.Module):
 
         `weights` may add a rent, Σ_n r_n Σ_τ D_KL[q(s^n_τ) ‖ N(0, 1)], `vpr.recognition` and
         `vpr.foresight`, which goes on from where it has `led`, as `state` does, if that is given.
-        A share of the updates may be read as if nothing had changed (`weights.stale`, see `Stale`).
+        A share of the updates may be read as if nothing had changed (`vpr.stale`).
         `trusted` data is not searched for NaN and values out of range: one look at it less.
         """
         weights = weights or Weights(1.0, (1.0,) * self.config.levels)
@@ -236,7 +236,7 @@ class VPR(nn.Module):
         level in turn, from the top, goes through its own updates, whose moments are known by now.
         The state that is returned carries no gradients.
 
-        A share of the updates may be `stale`, see `Stale`: in what is learned, not in decisions
+        A share of the updates may be `stale`, see `vpr.stale`: in what is learned, not in decisions
         nor in the states of levels 2 to N that are returned.
         """
         batch, length = x0.shape[:2]
@@ -246,14 +246,14 @@ class VPR(nn.Module):
         x = self._encode(x0)
         after, evidence = self.decide(before, x, noise)
         c, levels = torch.zeros_like(x0), []
-        chosen = _chance(noise, stale)
+        old = chosen(noise, stale)
         for n in reversed(range(self.config.levels)):
             moments = Moments(evidence[n].boundary)
             eps = noise[:, n].transpose(0, 1) if noise is not None else None
             inputs = tree_map(moments.pick, (x[n], c, eps))
             stale_at = None
-            if chosen is not None and n > 0:  # level 1 compares nothing
-                stale_at = Stale(moments.pick(chosen), before.blocks[n].d)
+            if old is not None and n > 0:  # level 1 compares nothing
+                stale_at = Stale(moments.pick(old), before.blocks[n].d)
             path, d_next = self._blocks()[n].follow(before.blocks[n].d_next, *inputs, stale_at)
             level, c = self._trace_level(n, before.blocks[n], path, moments, evidence[n])
             levels.append(level)
@@ -402,16 +402,6 @@ def _alone(value: Tensor) -> Tensor:
 
 def _of(noise: Tensor | None, index: int) -> Tensor | None:
     return noise[index] if noise is not None else None
-
-
-def _chance(noise: Tensor | None, share: float) -> Tensor | None:  # (B, T)
-    """A share of all moments, the same for every level: a number of level 1's noise chooses.
-
-    noise (T, N, B, S).
-    """
-    if noise is None or not share:
-        return None
-    return (noise[:, 0, :, -1] > NormalDist().inv_cdf(1 - share)).t()
 
 
 def _where(mask: Tensor) -> Tensor:  # (B,) bool → (R,)
