@@ -246,14 +246,14 @@ class VPR(nn.Module):
         x = self._encode(x0)
         after, evidence = self.decide(before, x, noise)
         c, levels = torch.zeros_like(x0), []
-        old = chosen(noise, stale)
+        unaware = chosen(noise, stale)
         for n in reversed(range(self.config.levels)):
             moments = Moments(evidence[n].boundary)
             eps = noise[:, n].transpose(0, 1) if noise is not None else None
             inputs = tree_map(moments.pick, (x[n], c, eps))
             stale_at = None
-            if old is not None and n > 0:  # level 1 compares nothing
-                stale_at = Stale(moments.pick(old), before.blocks[n].d)
+            if unaware is not None and n > 0:  # level 1 compares nothing
+                stale_at = Stale(moments.pick(unaware), before.blocks[n].d)
             path, d_next = self._blocks()[n].follow(before.blocks[n].d_next, *inputs, stale_at)
             level, c = self._trace_level(n, before.blocks[n], path, moments, evidence[n])
             levels.append(level)

@@ -202,8 +202,9 @@ class Session:
     def advance(self, loss: Loss, reconstruction: float) -> None:
         """A step is done, which had this loss."""
         self.windows = loss.state.windows
-        goes_on, carried = self.batches.under_way, Carried(loss.state, loss.led)
-        self.carried = self._refreshed(carried) if goes_on else None
+        self.carried = None
+        if self.batches.under_way:
+            self.carried = self._refreshed(Carried(loss.state, loss.led))
         self.model.remember(loss.state.windows)
         self.curve.push(self.step, reconstruction)
         self.step += 1
