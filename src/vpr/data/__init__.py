@@ -5,6 +5,7 @@ from vpr.data.bouncing_balls import BouncingBalls
 from vpr.data.loader import Sequences
 from vpr.data.maze import MiniworldMaze
 from vpr.data.moving_ball import MovingBall
+from vpr.data.nested_world import NestedWorld
 from vpr.data.synthetic import Synthetic
 from vpr.data.three_d_shapes import ThreeDShapesDynamic
 from vpr.data.video import Video
@@ -17,6 +18,7 @@ DATASETS: dict[str, Dataset] = {
     "3dsd": ThreeDShapesDynamic(),
     "bouncing-balls": BouncingBalls(),
     "maze": MiniworldMaze(),
+    "nested-world": NestedWorld(),
     "video": Video(),
 }
 
@@ -35,6 +37,7 @@ __all__ = [
     "Dataset",
     "MiniworldMaze",
     "MovingBall",
+    "NestedWorld",
     "Sequences",
     "Synthetic",
     "ThreeDShapesDynamic",

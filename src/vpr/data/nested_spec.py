@@ -1,0 +1,132 @@
+"""The specification of a nested world, drawn from its index alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from vpr.data.nested_timeline import DURATIONS, ORDERS, Clock
+
+DEVELOPMENT = range(0, 20)  # worlds to develop and tune a method on
+EVALUATION = range(100, 120)  # worlds to report scores on
+
+SEED = 7_301_954  # of all worlds
+LEVELS = (2, 3, 4, 2, 3)  # number of factors of worlds 0 to 4, and again from 5 on
+LIMITS = ((4, 8), (12, 25), (40, 70))  # mean frames from change to change: factors 2, 3, 4
+FASTEST = ("position", "shift", "lighting")
+SLOW = ("lighting", "backdrop", "shape", "colour", "texture")
+PHASES = {"shift": 16, "lighting": 8}  # states of the fastest factor, where it has them
+KINDS = {"backdrop": 6, "shape": 6, "colour": 6, "texture": 7}  # what the renderer can draw
+PLAIN = 0  # the texture without a pattern
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How the figure moves if its position is the fastest factor."""
+
+    path: str  # "bounce" or "circle"
+    speed: float  # pixels a frame, of a bouncing figure
+    orbit: float  # pixels from the centre of the frame, of a circling one
+    steps: int  # frames a circle; negative: clockwise
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything that is the same in all sequences of a world."""
+
+    factors: tuple[str, ...]  # names, fastest first
+    clocks: tuple[Clock, ...]  # of all factors but the fastest
+    nested: bool
+    looks: dict[str, tuple[int, ...]]  # backdrop, shape, colour, texture → kinds in use
+    light: str  # of the factor lighting: "wave" as the fastest, else "levels" or "tints"
+    lights: int  # number of values of a slow lighting
+    backdrop: str  # "colour" or "layout"
+    radius: int  # of the figure, in pixels
+    motion: Motion
+    scroll: tuple[int, int]  # pixels (y, x) a frame, of the fastest factor shift
+    noise: float  # standard deviation
+    distractor: str  # "none", "jump" or "flicker"
+    dot: int  # height and width of the distractor, in pixels
+    hue: int  # of one part of a layout; the other part has the opposite hue
+
+    def values(self, factor: str) -> int:
+        """Number of values of a rendering; 1: always the same."""
+        if factor == self.factors[0]:
+            return PHASES[factor]
+        if factor == "lighting":
+            return self.lights
+        return len(self.looks[factor])
+
+    def mean_frames(self) -> tuple[int, ...]:
+        """Mean duration of each slow factor in frames."""
+        means = [clock.mean for clock in self.clocks]
+        return tuple(np.cumprod(means).tolist()) if self.nested else tuple(means)
+
+
+@lru_cache(maxsize=256)
+def draw_world(index: int) -> World:
+    """The world of this index."""
+    rng = np.random.default_rng([SEED, index])
+    slow, nested = LEVELS[index % len(LEVELS)] - 1, index % 2 == 0
+    fastest = str(rng.choice(FASTEST))
+    others = [name for name in SLOW if name != fastest]
+    factors = (fastest, *map(str, rng.permutation(others)[:slow]))
+    radius = int(rng.integers(9, 15))
+    wave = "wave" if fastest == "lighting" else str(rng.choice(["levels", "tints"]))
+    return World(
+        factors=factors,
+        clocks=_clocks(slow, nested, rng),
+        nested=nested,
+        looks={name: _look(name, factors, rng) for name in KINDS},
+        light=wave,
+        lights=int(rng.integers(3, 5)) if "lighting" in factors else 1,
+        backdrop=str(rng.choice(["colour", "layout"])),
+        radius=radius,
+        motion=Motion(
+            path=str(rng.choice(["bounce", "circle"])),
+            speed=float(rng.uniform(3, 6)),
+            orbit=float(rng.uniform(12, 30 - radius)),
+            steps=int(rng.integers(10, 19) * rng.choice([-1, 1])),
+        ),
+        # Textures repeat every 16 pixels; no multiple of these steps leaves one unchanged.
+        scroll=(int(rng.choice([-2, 2])), int(rng.choice([-3, -1, 1, 3]))),
+        noise=float(rng.uniform(0, 0.03)),
+        distractor=str(rng.choice(["none", "jump", "flicker"], p=[0.5, 0.25, 0.25])),
+        dot=int(rng.integers(2, 4)),
+        hue=int(rng.integers(KINDS["backdrop"])),
+    )
+
+
+def _look(name: str, factors: tuple[str, ...], rng: np.random.Generator) -> tuple[int, ...]:
+    """The kinds in use: 3 to 6 of a factor, in the order of its cycle; else 1 or 3."""
+    kinds = rng.permutation(KINDS[name])
+    if name == "texture" and factors[0] == "shift":
+        kinds = kinds[kinds != PLAIN]  # on which no shift is visible
+    used = rng.integers(3, 7) if name in factors else rng.choice([1, 3])
+    return tuple(kinds[:used].tolist())
+
+
+def _clocks(slow: int, nested: bool, rng: np.random.Generator) -> tuple[Clock, ...]:
+    """One clock for each slow factor, in ticks."""
+    means = _means(slow, nested, rng)
+    if nested:
+        means = [means[0], *(b // a for a, b in pairwise(means))]
+    return tuple(Clock(m, str(rng.choice(DURATIONS)), str(rng.choice(ORDERS))) for m in means)
+
+
+def _means(slow: int, nested: bool, rng: np.random.Generator) -> list[int]:
+    """Mean durations in frames, within LIMITS and 3 to 5 times the one before.
+
+    In a nested world each is a multiple of the one before. Draws until all limits are met.
+    """
+    while True:
+        means = [int(rng.integers(LIMITS[0][0], LIMITS[0][1] + 1))]
+        while len(means) < slow:
+            last = means[-1]
+            longer = last * rng.integers(3, 6) if nested else rng.integers(3 * last, 5 * last + 1)
+            means.append(int(longer))
+        if all(low <= m <= high for m, (low, high) in zip(means, LIMITS, strict=False)):
+            return means
