@@ -21,9 +21,22 @@ from vpr.data.maze_eyes import Look
 from vpr.data.maze_walk import FRAME as MAZE_FRAME
 from vpr.data.maze_walk import Plan
 from vpr.model import VPR
-from vpr.schedule import Staged
+from vpr.training.stages import Stage
 
 FRAME = (1, 16, 16)
+STAGES = (
+    Stage(
+        "reconstruct",
+        0.3,
+        beta=(0.001, 0.001),
+        until_settled=True,
+        expected=False,
+        random_updates=0.25,
+        objectives=("persistence",),
+    ),
+    Stage("anneal", 0.3, beta=(0.001, 1.0), expected=False, random_updates=0.25),
+    Stage("train", 0.4, decay=True, objectives=("persistence", "overshooting")),
+)
 
 torch.set_num_threads(1)
 
@@ -142,7 +155,7 @@ def draw() -> Callable[..., Tensor]:
 
 
 def tiny_run(steps: int, levels: int = 2) -> RunConfig:
-    """A whole run that takes a second; checkpoints every second step, logs every step."""
+    """A run of a second through three stages; checkpoints every second step, logs every step."""
     return RunConfig(
         model=ModelConfig(
             levels, state_size=3, width=12, frame=(3, 16, 16), network="folded", channels=4
@@ -151,5 +164,5 @@ def tiny_run(steps: int, levels: int = 2) -> RunConfig:
         training=TrainingConfig(
             steps=steps, batch_size=3, length=4, checkpoint_every=2, log_every=1, learning_rate=3e-3
         ),
-        schedule=Staged(settle_window=1, settle_after=0, level_one_steps=1, upper_steps=1),
+        stages=STAGES,
     )

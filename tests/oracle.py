@@ -202,15 +202,13 @@ def algorithm_1(
     return record
 
 
-def negative_elbo(
-    model: VPR, videos: Tensor, records: list[Record], kl_weights: tuple[float, ...]
-) -> Tensor:
-    """Binary cross entropy plus weighted KLs, in nats a frame, over videos (B, T, *frame)."""
+def negative_elbo(model: VPR, videos: Tensor, records: list[Record], beta: float) -> Tensor:
+    """Binary cross entropy plus β times the KLs, in nats per frame, over videos (B, T, *frame)."""
     total = torch.zeros((), dtype=videos.dtype)
     for video, record in zip(videos, records, strict=True):
         for frame, c0, levels in zip(video, record.c0, record.levels, strict=True):
             painted = torch.sigmoid(model.codec.to_frames(model.codec.decode(c0[None]))[0])
             total = total - (frame * painted.log() + (1 - frame) * (1 - painted).log()).sum()
-            for weight, level in zip(kl_weights, levels, strict=True):
-                total = total + weight * level.kl
+            for level in levels:
+                total = total + beta * level.kl
     return total / (videos.shape[0] * videos.shape[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -62,7 +63,7 @@ def codec(network: str, frame: tuple[int, ...]) -> Codec:
         net = make_codec(frame, 12, network, channels=4).double()
     pixels: dict[nn.Module, int] = {}
     if isinstance(net, Folded):
-        pixels = dict.fromkeys(net.up, 4) | {net.paint: 16, net.shape: 16}
+        pixels = dict.fromkeys(net.up, 4) | {net.paint: net.PIXELS, net.shape: net.PIXELS}
     for seed, layer in enumerate(net.modules()):
         if isinstance(layer, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
             k = pixels.get(layer, 1)
@@ -194,7 +195,8 @@ def scenes_in_x0(dtype: torch.dtype) -> Tensor:
 def seen(trace: Trace) -> Any:
     """All but what a level keeps for the next comparison only: the naive one computes it then."""
     blocks = [(block.d, block.c, block.s, block.q, block.d_next) for block in trace.state.blocks]
-    return trace.c0, trace.levels, blocks, trace.state.windows, trace.state.time
+    levels = [(lv.s, lv.q, lv.p, lv.kl, lv.evidence) for lv in trace.levels]
+    return trace.c0, levels, blocks, trace.state.windows, trace.state.time
 
 
 def leaves(tree: Any) -> list[Tensor]:
@@ -236,9 +238,11 @@ class TestFlops:
         model = tiny_model(1, dtype=torch.float32, frame=(3, 16, 16))
         first = 16 * 48 * 4
         encoder = first + 4 * 16 * 8 + 32 * 16 + (16 + 16) * 12
-        decoder = 12 * 16 + 16 * 32 + 4 * 8 * 32 + 12 * 64 + 12 * 3 + 16 * 8 * 48
+        decoder = 12 * 16 + 16 * 32 + 4 * 8 * 32 + 12 * 64 + 12 * 3 + 16 * 8 * 51
+        bilinear = 16 * 27 * 48  # its weights are fixed: forward, and the gradient of the input
         step = limit_step(model, torch.rand(self.M, 3, 16, 16))
-        assert flops.flops(step) == 2 * self.M * (3 * (encoder + decoder) - first)
+        total = 3 * (encoder + decoder) - first + 2 * bilinear
+        assert flops.flops(step) == 2 * self.M * total
 
     def test_convolutions_by_hand(self, tiny_model: Any) -> None:
         frame = (3, 32, 32)
@@ -420,5 +424,6 @@ class TestCommand:
         with pytest.raises(SystemExit):
             main(["bench", "train", "--preset=paper/moving-ball", "--help"])
         out, _ = capsys.readouterr()
-        assert "--schedule.kl-steps" in out  # of the paper's schedule only
+        assert re.search(r"--model\.layers N\s.*?\[4\]", out, re.DOTALL)  # cpu/… presets have 2
+        assert re.search(r"--training\.learning-rate X\s.*?\[0\.0005\]", out, re.DOTALL)
         assert "Making a training batch beside learning from it." in out

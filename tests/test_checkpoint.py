@@ -14,7 +14,7 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, VPRError
 from vpr.checkpoint import RunFolder, load_model
-from vpr.training import train
+from vpr.training.loop import train
 
 
 @pytest.fixture

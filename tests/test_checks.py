@@ -144,15 +144,16 @@ class TestConfig:
     @pytest.mark.parametrize(
         ("fields", "text"),
         [
-            ({"long_painted": 0.0}, "long_painted must be above 0 and at most 1, got 0.0"),
-            ({"long_painted": 1.5}, "long_painted must be above 0 and at most 1"),
-            ({"long_fresh": -0.1}, "long_fresh must be 0 or more and at most 1, got -0.1"),
-            ({"stale": 1.0}, "stale must be 0 or more and below 1, got 1.0"),
-            ({"stale": -0.1}, "stale must be 0 or more and below 1"),
-            ({"long_fresh": 1.1}, "long_fresh must be 0 or more and at most 1"),
-            ({"rehearsal_steps": -1}, "rehearsal_steps must be 0 or more"),
-            ({"rehearsal_sequences": 0}, "rehearsal_sequences and rehearsal_parts must be 1"),
-            ({"rehearsal_parts": 0}, "rehearsal_sequences and rehearsal_parts must be 1"),
+            ({"steps": 0}, "steps must be 1 or more, got 0"),
+            ({"batch_size": 0}, "batch_size must be 1 or more"),
+            ({"checkpoint_every": 0}, "checkpoint_every must be 1 or more"),
+            ({"log_every": 0}, "log_every must be 1 or more"),
+            ({"length": 1}, "length must be 2 or more: one frame has no events, got 1"),
+            ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+            ({"clip": 0.0}, "clip must be above 0"),
+            ({"final_learning_rate": -1e-5}, "final_learning_rate must be 0 or more"),
+            ({"warmup_steps": -1}, "warmup_steps must be 0 or more"),
+            ({"frame_nats": -0.1}, "frame_nats must be 0 or more, got -0.1"),
         ],
     )
     def test_training_refuses(self, fields: dict[str, Any], text: str) -> None:

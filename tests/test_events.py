@@ -13,7 +13,7 @@ from torch import Tensor
 
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
-from vpr.events import Always, Clockwork, Decision, Exploring, Holding, Rule, Subjective, Window
+from vpr.events import Always, Clockwork, Decision, RandomUpdates, Rule, Subjective, Window
 from vpr.model import VPR
 
 NAN = torch.tensor(math.nan)
@@ -161,51 +161,31 @@ class TestPower:
             Subjective(power=0)
 
 
-class TestExploring:
+class TestRandomUpdates:
     def test_adds_updates_and_takes_none(self) -> None:
         base = Subjective(expected=False)
         values = torch.tensor([0.0, 10.0]).repeat(5000)
         usual = torch.ones_like(values)
         arguments = (2, torch.zeros(10_000), values, values, usual)
-        rule = Exploring(base, 0.1, torch.Generator().manual_seed(0))
-        plain, explored = base.decide(*arguments), rule.decide(*arguments)
-        assert explored.boundary[plain.boundary].all()
-        assert 0.08 < explored.boundary[~plain.boundary].float().mean() < 0.12
-        assert torch.equal(explored.unexpected, plain.unexpected)
-        assert explored.lucky is not None
-        assert torch.equal(explored.lucky, explored.boundary & ~plain.boundary)
+        rule = RandomUpdates(base, 0.1, torch.Generator().manual_seed(0))
+        plain, drawn = base.decide(*arguments), rule.decide(*arguments)
+        assert drawn.boundary[plain.boundary].all()
+        assert 0.08 < drawn.boundary[~plain.boundary].float().mean() < 0.12
+        assert torch.equal(drawn.unexpected, plain.unexpected)
+        assert drawn.random is not None
+        assert torch.equal(drawn.random, drawn.boundary & ~plain.boundary)
 
-    def test_what_chance_lets_through_is_not_usual(
+    def test_values_after_a_random_update_below_are_not_pushed(
         self, tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
     ) -> None:
         model = tiny_model(3)
         never = Clockwork((1, 10**6, 10**6))
-        model.rule = Exploring(never, 1.0, torch.Generator())
+        model.rule = RandomUpdates(never, 1.0, torch.Generator())
         trace = model.observe(scenes(2, 8))
         assert not trace.levels[2].evidence.kl_static[:, 1:].isnan().any(), "it was asked"
         assert trace.state.windows[0].pushed.tolist() == [7, 7]
         assert trace.state.windows[1].pushed.tolist() == [0, 0]
 
     def test_is_otherwise_the_rule(self) -> None:
-        rule = Exploring(Subjective(window=7, power=0.5), 0.0, torch.Generator())
-        assert (rule.window, rule.power) == (7, 0.5)
-
-
-class TestHolding:
-    def test_the_level_and_those_above_wait(
-        self, tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
-    ) -> None:
-        model, video = tiny_model(4), scenes(2, 8)
-        model.rule = Holding(Always(), level=3)
-        marks = [level.evidence.boundary for level in model.observe(video).levels]
-        assert marks[1].all()
-        for mark in marks[2:]:
-            assert mark[:, 0].all()
-            assert not mark[:, 1:].any()
-
-    def test_chance_does_not_pass_it(self) -> None:
-        free = Exploring(Subjective(window=7, power=0.5), 1.0, torch.Generator())
-        rule, values = Holding(free, level=3), torch.ones(5)
-        assert rule.decide(2, values, values, values, values).boundary.all()
-        assert not rule.decide(3, values, values, values, values).boundary.any()
+        rule = RandomUpdates(Subjective(window=7, power=0.5), 0.0, torch.Generator())
         assert (rule.window, rule.power) == (7, 0.5)

@@ -8,7 +8,7 @@ import pytest
 from vpr import VPR, evaluate
 from vpr.checkpoint import RunFolder
 from vpr.presets import preset
-from vpr.training import train
+from vpr.training.loop import train
 
 
 @pytest.mark.slow

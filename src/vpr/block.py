@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from vpr.beliefs import Belief, kl
 from vpr.networks import Posterior, Prior, ResidualStack, Stack, Transition, activate
 from vpr.repeated import Repeated
-from vpr.stale import Stale
 
 
 class Kept(NamedTuple):
@@ -138,26 +137,18 @@ class Block(nn.Module):
         contexts = torch.stack([context, self.q.of_d(d_next) + from_c], 1)
         return Kept.of(p_st, p_ch or self.p(d_next, c), contexts)
 
-    def follow(
-        self,
-        d: Tensor,
-        x: Tensor,
-        c: Tensor,
-        noise: Tensor | None,
-        stale: Stale | None = None,
-    ) -> tuple[Path, Tensor]:
+    def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> tuple[Path, Tensor]:
         """`update` K times, when it is known for what: x (B, K, H), c (B, K, D), noise (B, K, S).
 
         What x and c give to the posterior is one product for all; only d has to wait its turn.
-        Some may be `stale`. Also d_{K+1} (B, D).
+        Also d_{K+1} (B, D).
         """
         rows, steps = x.shape[:2]
         first = Repeated(self.q.of_d.weight, (x + self.q.of_c(c)).transpose(0, 1))
         head, f_tran = self.q.head.repeated(steps, rows), self.f_tran.repeated(steps, rows)
-        ds: list[Tensor] = []
-        ss, qs = [], []
+        ds, ss, qs = [], [], []
         for k in range(steps):
-            q = head(activate(first(d if stale is None else stale.at(k, d, ds))))
+            q = head(activate(first(d)))
             s = q.rsample(noise[:, k] if noise is not None else None)
             ds.append(d)
             ss.append(s)

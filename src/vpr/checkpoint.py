@@ -31,7 +31,7 @@ from vpr.files import PARTIAL, digest, read_json, read_tensors, why, write_json,
 from vpr.model import VPR
 from vpr.serial import from_dict, to_dict
 
-FORMAT = 1
+FORMAT = 2  # 1: before runs were made of stages
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
 DURATIONS, METRICS = "durations.safetensors", "metrics.jsonl"
 REPORT = "report.html"
@@ -93,7 +93,10 @@ class RunFolder:
             raise VPRError(words) from None
 
     def config(self) -> RunConfig:
-        return from_dict(RunConfig, _read_config(self.path), CONFIG)
+        data = _read_config(self.path)
+        if "stages" not in data:
+            raise VPRError(f"{self.path} was trained by an older vpr: train it again, elsewhere")
+        return from_dict(RunConfig, data, CONFIG)
 
     def load(self) -> Checkpoint:
         tensors, notes = read_tensors(self.path / TRAINING)
@@ -189,7 +192,8 @@ def data_for(name: Path | str, instead: str | None = None) -> Dataset:
     config = _read_config(folder)
     if "data" not in config:
         raise VPRError(f"{folder / CONFIG} names no dataset: say which with --data")
-    return from_dict(RunConfig, config, CONFIG).data
+    parts = {name: config[name] for name in ("data", "model") if name in config}
+    return from_dict(RunConfig, parts, CONFIG).data
 
 
 def shipped_models() -> list[str]:

@@ -9,6 +9,7 @@ from vpr.data import (
     BouncingBalls,
     MiniworldMaze,
     MovingBall,
+    NestedWorld,
     Synthetic,
     ThreeDShapesDynamic,
     Video,
@@ -16,9 +17,17 @@ from vpr.data import (
 from vpr.errors import VPRError
 from vpr.events import Always, Clockwork, Rule, Subjective
 from vpr.options import option
-from vpr.schedule import Linear, Staged
+from vpr.training.stages import Stage
 
-Data = MovingBall | Synthetic | ThreeDShapesDynamic | BouncingBalls | MiniworldMaze | Video
+Data = (
+    MovingBall
+    | Synthetic
+    | ThreeDShapesDynamic
+    | BouncingBalls
+    | MiniworldMaze
+    | NestedWorld
+    | Video
+)
 
 
 @dataclass(frozen=True)
@@ -106,88 +115,30 @@ def make_rule(config: ModelConfig) -> Rule:
 class TrainingConfig:
     """The optimisation."""
 
-    steps: int = option(15_000, "Training steps in all, at most.")
-    batch_size: int = option(32, "Sequences a step.")
-    length: int = option(15, "Frames a sequence.")
-    settling_length: int = option(
-        15, "Frames a sequence until a staged run has settled, if that is fewer."
-    )
-    sorting_length: int = option(
-        15, "Frames a sequence while features find their level among three or more, if fewer."
-    )
+    steps: int = option(15_000, "Training steps.")
+    batch_size: int = option(32, "Sequences per step.")
+    length: int = option(15, "Frames per sequence.")
     learning_rate: float = option(5e-4, "Adam's learning rate at the start.")
-    warmup_steps: int = option(0, "Steps for the rate to rise from 0.")
-    final_learning_rate: float = option(5e-5, "Where the cosine decay of the rate ends.")
-    decay_steps: int = option(
-        15_000,
-        "Steps that the cosine decay takes; a staged run ends with it, so long after settling "
-        "(or after features have found their level among three or more).",
-    )
-    long_steps: int = option(0, "Steps of a staged run after that, at the final rate.")
-    long_length: int = option(50, "Frames a sequence in these.")
-    long_parts: int = option(
-        1, "Such sequences that follow each other as parts of a longer one, the state carried over."
-    )
-    long_painted: float = option(
-        1.0, "Share of the frames of these, drawn by chance, that are painted and compared."
-    )
-    long_fresh: float = option(
-        0.0, "Share of these sequences whose every part is watched as if nothing came before it."
-    )
-    stale: float = option(
+    final_learning_rate: float = option(5e-5, "Where the cosine decay of the learning rate ends.")
+    warmup_steps: int = option(0, "Steps over which the learning rate rises from 0.")
+    clip: float = option(10_000.0, "Largest norm of the gradient.")
+    frame_nats: float = option(
         0.0,
-        "In long steps, share of the updates, from level 2 on, that are read as if nothing had "
-        "changed.",
+        "Weight the reconstruction so that the variation of the frames around their mean is worth "
+        "this many nats per frame; 0: weight 1, as in the paper.",
     )
-    landing_steps: int = option(0, "Long steps that the rate takes to fall to 0 in the end.")
-    recognition: float = option(
-        0.0, "In long steps, weight of finding a level in a picture, whatever is below it."
-    )
-    recognition_early: bool = option(False, "The same as soon as CE may decide.")
-    foresight: float = option(
-        0.0, "In long steps, weight of jumps from event to event that nobody corrects."
-    )
-    rehearsal_steps: int = option(
-        0, "After the last step: so many in which the top level alone rehearses jumps."
-    )
-    rehearsal_sequences: int = option(192, "Fresh sequences whose events are rehearsed.")
-    rehearsal_parts: int = option(32, "Each of so many times long_length frames.")
-    clip: float = option(100.0, "Largest norm of the gradient of the loss in nats a frame.")
-    kl_balancing: bool = option(False, "While β rises, share it by each level's KL (NVAE).")
+    kl_balancing: bool = option(False, "While β is below 1, share it by each level's KL (NVAE).")
     checkpoint_every: int = option(250, "Steps between two checkpoints.")
     log_every: int = option(10, "Steps between two lines of metrics.")
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_size", "decay_steps", "checkpoint_every", "log_every"):
+        for name in ("steps", "batch_size", "checkpoint_every", "log_every"):
             _check(getattr(self, name) >= 1, f"{name} must be 1 or more", getattr(self, name))
         _check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
-        _check(self.settling_length >= 2, "settling_length must be 2 or more", self.settling_length)
-        _check(self.long_length >= 2, "long_length must be 2 or more", self.long_length)
-        _check(self.long_parts >= 1, "long_parts must be 1 or more", self.long_parts)
-        painted = self.long_painted
-        _check(0 < painted <= 1, "long_painted must be above 0 and at most 1", painted)
-        fresh = self.long_fresh
-        _check(0 <= fresh <= 1, "long_fresh must be 0 or more and at most 1", fresh)
-        _check(0 <= self.stale < 1, "stale must be 0 or more and below 1", self.stale)
-        rehearsed = min(self.rehearsal_sequences, self.rehearsal_parts)
-        _check(
-            rehearsed >= 1, "rehearsal_sequences and rehearsal_parts must be 1 or more", rehearsed
-        )
-        steps = self.rehearsal_steps
-        _check(steps >= 0, "rehearsal_steps must be 0 or more", steps)
-        _check(self.long_steps >= 0, "long_steps must be 0 or more", self.long_steps)
-        _check(self.sorting_length >= 2, "sorting_length must be 2 or more", self.sorting_length)
-        _check(self.learning_rate > 0, "learning_rate must be above 0", self.learning_rate)
-        _check(
-            self.final_learning_rate >= 0,
-            "final_learning_rate must be 0 or more",
-            self.final_learning_rate,
-        )
-        _check(self.warmup_steps >= 0, "warmup_steps must be 0 or more", self.warmup_steps)
-        _check(self.landing_steps >= 0, "landing_steps must be 0 or more", self.landing_steps)
-        _check(self.recognition >= 0, "recognition must be 0 or more", self.recognition)
-        _check(self.foresight >= 0, "foresight must be 0 or more", self.foresight)
-        _check(self.clip > 0, "clip must be above 0", self.clip)
+        for name in ("learning_rate", "clip"):
+            _check(getattr(self, name) > 0, f"{name} must be above 0", getattr(self, name))
+        for name in ("final_learning_rate", "warmup_steps", "frame_nats"):
+            _check(getattr(self, name) >= 0, f"{name} must be 0 or more", getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -199,9 +150,12 @@ class RunConfig:
     model: ModelConfig = field(default_factory=ModelConfig)
     data: Data = field(default_factory=MovingBall)
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    schedule: Linear | Staged = field(default_factory=Linear)
+    stages: tuple[Stage, ...] = option(
+        (Stage("whole run", 1.0, decay=True),), "What changes over the run.", flag=False
+    )
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "stages", tuple(self.stages))
         _check(0 <= self.seed < 2**32, "seed must be 0 to 4294967295", self.seed)
         same = self.model.frame == self.data.frame
         wanted = ",".join(map(str, self.data.frame))

@@ -79,7 +79,7 @@ class Decision(NamedTuple):
     unexpected: Tensor  # (B,) CU
     boundary: Tensor  # (B,)
     threshold: Tensor  # (B,)
-    lucky: Tensor | None = None  # (B,) updates by chance alone, if the rule has any
+    random: Tensor | None = None  # (B,) updates without a criterion, if the rule has any
 
     def evidence(self, kl_static: Tensor, kl_change: Tensor) -> Evidence:
         """With what was compared."""
@@ -172,10 +172,18 @@ class Always:
 
 
 @dataclass(frozen=True)
-class Around:
-    """Another rule, of which training changes something for a while."""
+class RandomUpdates:
+    """Another rule, plus updates at random frames, for training.
+
+    A level whose rule misses a change is not trained on the frames after it, so it never learns to
+    represent the change. Random updates show it what it misses. The values of D_st that they cause
+    at the level above are not pushed into its window: they are mostly near 0 and would lower the
+    threshold of CU.
+    """
 
     rule: Rule
+    probability: float
+    generator: torch.Generator
 
     @property
     def window(self) -> int:
@@ -185,46 +193,13 @@ class Around:
     def power(self) -> float:
         return self.rule.power
 
-
-@dataclass(frozen=True)
-class Exploring(Around):
-    """Another rule, and now and then an update without a reason, for training.
-
-    A level whose rule passes over a change never learns from the frames that follow it, and so
-    never learns to see the change. A few random updates show it what it misses. What they bring
-    to the level above is not counted as usual there: it is mostly nothing, and next to nothing
-    everything looks unexpected.
-    """
-
-    probability: float
-    generator: torch.Generator
-
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
     ) -> Decision:
         decision = self.rule.decide(level, time, kl_static, kl_change, usual)
-        chance = torch.rand(time.shape, generator=self.generator) < self.probability
-        lucky = chance.to(time.device) & ~decision.boundary
-        return decision._replace(boundary=decision.boundary | lucky, lucky=lucky)
-
-
-@dataclass(frozen=True)
-class Holding(Around):
-    """Another rule, but one level, and those above it, update at first frames only: for training.
-
-    What such a level holds must stay right to the end of the sequence, so it learns what lasts.
-    """
-
-    level: int
-
-    def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
-    ) -> Decision:
-        decision = self.rule.decide(level, time, kl_static, kl_change, usual)
-        if level < self.level:
-            return decision
-        never = torch.zeros_like(decision.boundary)
-        return Decision(never, never, never, decision.threshold)
+        drawn = torch.rand(time.shape, generator=self.generator) < self.probability
+        random = drawn.to(time.device) & ~decision.boundary
+        return decision._replace(boundary=decision.boundary | random, random=random)
 
 
 def _by_clock(boundary: Tensor, usual: Tensor) -> Decision:

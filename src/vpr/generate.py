@@ -31,7 +31,7 @@ class Rollout(NamedTuple):
     frames: Tensor  # (B, K, *frame)
     beliefs: Belief  # (B, K, S) p(s_τ | d_τ, c) of each jump
     states: Tensor  # (B, K, S) s_τ of each jump
-    state: State  # after the last jump, to go on from; the other levels are as they were
+    state: State  # after the last jump, to go on from; the other levels hold their states
 
 
 class Draws(NamedTuple):
@@ -69,6 +69,9 @@ def rollout(
     empty = _empty(model, noise if below == "samples" else None)
     frames = _paint(model, n, now.c, s, _held(state) if below == "held" else empty)
     blocks = (*state.blocks[:n], now, *state.blocks[n + 1 :])
+    if n == 1:  # level 1 updates at every frame, under the c¹ that level 2 gives it
+        c = _block(model, n).f_dec(now.c, now.s)
+        blocks = (blocks[0]._replace(c=c), *blocks[1:])
     return Rollout(frames, beliefs, s, state._replace(blocks=blocks))
 
 

@@ -8,6 +8,7 @@ pixels, so it needs no pictures. M is any number of frames: time is nobody's bus
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from copy import deepcopy
 from itertools import pairwise
@@ -27,6 +28,7 @@ from vpr.convolutions import (
 from vpr.errors import VPRError
 from vpr.networks import SLOPE, Stack, activate, dense, initialise
 
+_WAVES = (torch.sin, torch.cos)
 OUTPUT_GAIN = 0.1  # of layers that should start quiet, so that learning starts at the data's mean
 
 
@@ -161,7 +163,16 @@ class Folded(Codec):
     latent. And the output has a part Σ_k shape_k(y)·tint_k(c⁰), K = `tints` outlines, each times
     a colour of its own; a tint starts near white, but with weights large enough to tell the
     encoder which colour is missing.
+
+    A second path, a spatial broadcast decoder (Watters et al., 2019), makes it easy to put
+    something anywhere: the coordinates of every place are scaled and shifted by the latent.
+
+    The last layer paints patches of 4×4 pixels. So that the edges of patches do not show, each has
+    one further value per channel, its colour, which is interpolated bilinearly between neighbouring
+    patches; the 16 pixels of a patch are added to it.
     """
+
+    PIXELS = 16 + 1  # values per channel that the last layer gives to a patch
 
     def __init__(
         self,
@@ -184,12 +195,21 @@ class Folded(Codec):
         self.unfold = dense(width, places * ch * 4)
         self.up = nn.ModuleList([dense(ch * 4, ch * 2 * 4), dense(ch * 2, ch * 2 * 4)])
         self.widths = (ch * 4, ch * 2, ch * 2)
+        self.places: Tensor
+        self.register_buffer("places", coordinates(rows // 4, columns // 4), persistent=False)
+        self.where = dense(self.places.shape[-1], ch * 3)
+        self.move = dense(width, 2 * ch * 3, 0.5)
+        self.broadcast = dense(ch * 3, ch * 2)
         self.modulate = dense(width, 2 * sum(self.widths), OUTPUT_GAIN)
-        self.paint = dense(ch * 2, colours * 16, OUTPUT_GAIN * loudness)
+        self.paint = dense(ch * 2, self.PIXELS * colours, OUTPUT_GAIN * loudness)
         self.tints = tints
-        self.shape = dense(ch * 2, tints * 16, 0.3 * loudness)
+        self.shape = dense(ch * 2, tints * self.PIXELS, 0.3 * loudness)
         self.tint = dense(width, tints * colours, 0.5)
         nn.init.ones_(self.tint.bias)
+        with torch.no_grad():  # the colours of patches are learned before their pixels
+            self.paint.weight[-colours:] *= 3
+        self.bilinear: Tensor
+        self.register_buffer("bilinear", bilinear(4, colours), persistent=False)
 
     def to_layout(self, frames: Tensor) -> Tensor:
         return fold(frames.movedim(1, -1), 4)
@@ -209,26 +229,31 @@ class Folded(Codec):
         gains = self.modulate(c0)[:, None, None].split([2 * w for w in self.widths], -1)
         y = self.unfold(c0).view(-1, *self.grid, self.widths[0])
         y = _modulated(y, gains[0])
-        for layer, gain in zip(self.up, gains[1:], strict=True):
-            y = _modulated(unfolded(layer(y), 2), gain)
+        y = _modulated(unfolded(self.up[0](y), 2), gains[1])
+        moved = _modulated(self.where(self.places), self.move(c0)[:, None, None])
+        y = _modulated(unfolded(self.up[1](y), 2) + self.broadcast(moved), gains[2])
         weight, bias = self._painter(c0)
         out = torch.baddbmm(bias.unsqueeze(1), y.flatten(1, 2), weight.transpose(1, 2))
-        return out.view(*y.shape[:3], -1)
+        out = out.view(*y.shape[:3], -1)
+        detail, colour = out.tensor_split([out.shape[-1] // self.PIXELS * 16], -1)
+        around = neighbours(colour).flatten(0, 2)
+        return torch.addmm(detail.flatten(0, 2), around, self.bilinear).view(detail.shape)
 
     def _painter(self, c0: Tensor) -> tuple[Tensor, Tensor]:
         """The last layer of each frame: paint(y) + Σ_k shape_k(y)·tint_k(c⁰) as one matrix.
 
-        (M, 16·C, ch). As weights the tints cost next to nothing; as pixels, passes over the video.
+        (M, 17·C, ch). As weights the tints cost next to nothing; as pixels, passes over the video.
         """
         tint = self.tint(c0).view(len(c0), self.tints, -1)  # (M, K, C)
-        shape = self.shape.weight.view(self.tints, 16, -1)  # (K, 16, ch)
-        weight = torch.einsum("kph,mkc->mpch", shape, tint)  # (M, 16, C, ch)
-        bias = torch.einsum("kp,mkc->mpc", self.shape.bias.view(-1, 16), tint)
+        shape = self.shape.weight.view(self.tints, self.PIXELS, -1)  # (K, 17, ch)
+        weight = torch.einsum("kph,mkc->mpch", shape, tint)  # (M, 17, C, ch)
+        bias = torch.einsum("kp,mkc->mpc", self.shape.bias.view(-1, self.PIXELS), tint)
         return self.paint.weight + weight.flatten(1, 2), self.paint.bias + bias.flatten(1)
 
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:
-        self.paint.bias.copy_(level.repeat(16))
+        self.paint.bias.zero_()
+        self.paint.bias[-len(level) :].copy_(level)
 
 
 class Features(Codec):
@@ -271,6 +296,34 @@ def make_codec(
     if network == "folded":
         return Folded(frame, width, channels, tints, loudness)  # type: ignore[arg-type]
     raise VPRError(f"network must be 'world-models' or 'folded', got {network!r}")
+
+
+def coordinates(rows: int, columns: int) -> Tensor:
+    """Features of every place of a grid: y, x and waves of both, (rows, columns, 14)."""
+    y = torch.linspace(-1, 1, rows)[:, None].expand(rows, columns)
+    x = torch.linspace(-1, 1, columns).expand(rows, columns)
+    waves = [wave(k * math.pi * v) for k in (0.5, 1, 2) for v in (y, x) for wave in _WAVES]
+    return torch.stack([y, x, *waves], -1)
+
+
+def neighbours(y: Tensor) -> Tensor:
+    """Each place with the eight around it, row by row: (M, H, W, C) → (M, H, W, 9·C).
+
+    Beyond the border the values are those of the border.
+    """
+    rows, columns = y.shape[1:3]
+    y = torch.cat([y[:, :1], y, y[:, -1:]], 1)
+    y = torch.cat([y[:, :, :1], y, y[:, :, -1:]], 2)
+    shifts = [(i, j) for i in range(3) for j in range(3)]
+    return torch.cat([y[:, i : i + rows, j : j + columns] for i, j in shifts], -1)
+
+
+def bilinear(k: int, channels: int) -> Tensor:
+    """Bilinear interpolation of `neighbours` to the k×k pixels of a patch: (9·C, k·k·C)."""
+    place = (torch.arange(k) + 0.5) / k - 0.5  # of a pixel, from the middle of the patch
+    weight = torch.stack([-place, 1 - place.abs(), place], 1).clamp(min=0)  # (k, 3)
+    both = torch.einsum("ia,jb,cd->abcijd", weight, weight, torch.eye(channels))
+    return both.reshape(9 * channels, k * k * channels)
 
 
 def _activated(y: Tensor) -> Tensor:

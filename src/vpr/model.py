@@ -3,7 +3,6 @@ top-down for levels 2 to N; level 1, which always updates and decides nothing, c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -15,14 +14,10 @@ from vpr.checks import check_frames, check_state, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
-from vpr.foresight import Led, foresight
 from vpr.images import make_codec
 from vpr.lean import LeanBlock
 from vpr.likelihood import make_likelihood
 from vpr.moments import Moments
-from vpr.recognition import recognition
-from vpr.schedule import Weights
-from vpr.stale import Stale, chosen
 from vpr.trace import LevelTrace, Loss, State, Trace
 from vpr.tree import tree_map, tree_put, tree_rows
 
@@ -91,7 +86,7 @@ class VPR(nn.Module):
     def initial(self, batch: int) -> State:
         """Before the first frame; each window of D_st holds what was usual in training."""
         windows = tuple(Window.filled(batch, self.rule.window, usual) for usual in self.usual)
-        blocks = tuple(block.initial(batch, self.usual) for block in self._blocks())
+        blocks = tuple(block.initial(batch, self.usual) for block in self.levels())
         return State(blocks, windows, self.usual.new_zeros(batch, dtype=torch.long))
 
     def step(
@@ -102,7 +97,7 @@ class VPR(nn.Module):
         check_values(frame, self.config)
         self._check_state(state, len(frame))
         self._check_noise(noise, (), len(frame))
-        nets = self._blocks()
+        nets = self.levels()
         x = LazyEncodings(nets, [self.codec.encode(self.codec.to_layout(frame))])
         state, evidence = self._advance(nets, state, x, noise)
         now, c = state.blocks[0], state.blocks[0].c
@@ -138,54 +133,19 @@ class VPR(nn.Module):
         video: Tensor,
         state: State | None = None,
         noise: Tensor | None = None,
-        weights: Weights | None = None,
-        kl_balancing: bool = False,
-        trusted: bool = False,
-        led: Led | None = None,
+        beta: float = 1.0,
     ) -> Loss:
-        """−ELBO in nats a frame: Σ_t −ln p(o_t | s) + Σ_n β_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)].
-
-        `weights` may add a rent, Σ_n r_n Σ_τ D_KL[q(s^n_τ) ‖ N(0, 1)], `vpr.recognition` and
-        `vpr.foresight`, which goes on from where it has `led`, as `state` does, if that is given.
-        A share of the updates may be read as if nothing had changed (`vpr.stale`).
-        `trusted` data is not searched for NaN and values out of range: one look at it less.
-        """
-        weights = weights or Weights(1.0, (1.0,) * self.config.levels)
+        """−ELBO in nats per frame: Σ_t −ln p(o_t | s) + β Σ_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)]."""
         self._check_video(video)
         if video.shape[1] < 2:
             raise VPRError("one frame has no events to learn from: give sequences of 2 or more")
-        if not trusted:
-            check_values(video, self.config)
+        check_values(video, self.config)
         y = self.codec.to_layout(video.flatten(0, 1))
-        before = state if state is not None else self.initial(len(video))
-        trace = self._observe(y, video, before, noise, weights.stale)
-        reconstruction = self._reconstruction(y, trace.c0, noise, weights.painted)
-        kls = torch.stack([level.kl.mean() for level in trace.levels])
-        beta = kls.new_tensor(weights.kl)
-        if kl_balancing:
-            beta = torch.where(beta < 1, beta * balance(kls), beta)
-        rates = torch.stack([lv.evidence.boundary.float().mean() for lv in trace.levels])
-        total = weights.reconstruction * reconstruction + (beta * kls).sum()
-        if weights.rent:
-            told = torch.stack([level.told().mean() for level in trace.levels])
-            total = total + (told.new_tensor(weights.rent) * told).sum()
-        if weights.recognition and self.config.levels > 1:
-            total = total + weights.recognition * recognition(self, y, trace, noise).sum()
-        if weights.foresight and self.config.levels > 1:
-            astray, led = foresight(self, before, trace, led)
-            total = total + weights.foresight * (beta[1:] * astray).sum()
-        return Loss(total, reconstruction, kls, rates, trace.state, led)
-
-    def _reconstruction(
-        self, y: Tensor, c0: Tensor, noise: Tensor | None, painted: float
-    ) -> Tensor:
-        """−ln p(o | s) in nats a frame, on a share `painted` of them, which the noise chooses."""
-        if painted < 1 and noise is not None:
-            some = noise[:, 0, 0, 0].argsort()[: math.ceil(painted * len(noise))]
-            y = y.view(*c0.shape[:2], *y.shape[1:])[:, some].flatten(0, 1)
-            c0 = c0[:, some]
-        output = self.codec.decode(c0.flatten(0, 1))
-        return self.likelihood.nll(output, y) / len(output)
+        trace = self._observe(y, video, state, noise)
+        output = self.codec.decode(trace.c0.flatten(0, 1))
+        reconstruction = self.likelihood.nll(output, y) / len(output)
+        kl = torch.stack([level.kl.mean() for level in trace.levels])
+        return Loss(reconstruction + beta * kl.sum(), reconstruction, kl, trace)
 
     @torch.no_grad()
     def remember(self, windows: tuple[Window, ...]) -> None:
@@ -208,7 +168,7 @@ class VPR(nn.Module):
 
     def prior(self, n: int, d: Tensor, c: Tensor) -> Belief:  # (..., D) twice → (..., S)
         """p(s | d, c) at index n, from 0; at the top N(0, 1) where d = 0: see `opened`."""
-        p: Belief = self._blocks()[n].p(d, c)
+        p: Belief = self.levels()[n].p(d, c)
         return p if n + 1 < self.config.levels else opened(p, d)
 
     def _observe(
@@ -217,27 +177,22 @@ class VPR(nn.Module):
         video: Tensor,
         state: State | None,
         noise: Tensor | None,
-        stale: float = 0.0,
     ) -> Trace:
         """`observe`, for frames y (B·T, …) that are in the codec's layout already."""
         x0 = self.codec.encode(y).view(*video.shape[:2], self.config.width)
-        return self.core(x0, state, noise, stale)
+        return self.core(x0, state, noise)
 
     def core(
         self,
         x0: Tensor,
         state: State | None = None,
         noise: Tensor | None = None,
-        stale: float = 0.0,
     ) -> Trace:
         """The hierarchy alone: x⁰ (B, T, D), what the image network saw, to the whole trace.
 
         First decide, frame after frame and without gradients, who updates when. Then learn: each
         level in turn, from the top, goes through its own updates, whose moments are known by now.
         The state that is returned carries no gradients.
-
-        A share of the updates may be `stale`, see `vpr.stale`: in what is learned, not in decisions
-        nor in the states of levels 2 to N that are returned.
         """
         batch, length = x0.shape[:2]
         before = state if state is not None else self.initial(batch)
@@ -246,16 +201,12 @@ class VPR(nn.Module):
         x = self._encode(x0)
         after, evidence = self.decide(before, x, noise)
         c, levels = torch.zeros_like(x0), []
-        unaware = chosen(noise, stale)
         for n in reversed(range(self.config.levels)):
             moments = Moments(evidence[n].boundary)
             eps = noise[:, n].transpose(0, 1) if noise is not None else None
             inputs = tree_map(moments.pick, (x[n], c, eps))
-            stale_at = None
-            if unaware is not None and n > 0:  # level 1 compares nothing
-                stale_at = Stale(moments.pick(unaware), before.blocks[n].d)
-            path, d_next = self._blocks()[n].follow(before.blocks[n].d_next, *inputs, stale_at)
-            level, c = self._trace_level(n, before.blocks[n], path, moments, evidence[n])
+            path, d_next = self.levels()[n].follow(before.blocks[n].d_next, *inputs)
+            level, c = self._trace_level(n, before.blocks[n], x[n], path, moments, evidence[n])
             levels.append(level)
         level_one = BlockState(*tree_map(lambda value: value[:, -1], path), d_next, None)
         blocks = (tree_map(_alone, level_one), *after.blocks[1:])
@@ -269,22 +220,29 @@ class VPR(nn.Module):
 
         The evidence (B, T) of each level; level 1, which decides nothing, stays as it was.
         """
-        nets, told = [LeanBlock(block) for block in self._blocks()], []
+        nets, told = [LeanBlock(block) for block in self.levels()], []
         for t, x_t in enumerate(zip(*(x_n.unbind(1) for x_n in x), strict=True)):
             state, evidence = self._advance(nets, state, x_t.__getitem__, _of(noise, t))
             told.append(evidence)
         return state, [tree_map(_stacked, *level) for level in zip(*told, strict=True)]
 
     def _trace_level(
-        self, n: int, before: BlockState, path: Path, moments: Moments, evidence: Evidence
+        self,
+        n: int,
+        before: BlockState,
+        x: Tensor,
+        path: Path,
+        moments: Moments,
+        evidence: Evidence,
     ) -> tuple[LevelTrace, Tensor]:
         """What was in force at each frame: of level n, and its c^{n−1} (B, T, D)."""
         if not moments.opened:
             path = tree_map(_behind, path, Path(before.d, before.c, before.s, before.q))
         p = self.prior(n, path.d, path.c)
         s, q, p, divergence = tree_map(moments.hold, (path.s, path.q, p, kl(path.q, p)))
-        level = LevelTrace(s, q, p, torch.where(evidence.boundary, divergence, 0.0), evidence)
-        return level, moments.hold(self._blocks()[n].f_dec(path.c, path.s))
+        divergence = torch.where(evidence.boundary, divergence, 0.0)
+        level = LevelTrace(s, q, p, divergence, evidence, x, path, moments)
+        return level, moments.hold(self.levels()[n].f_dec(path.c, path.s))
 
     def _advance(
         self, nets: Nets, state: State, x: Encodings, noise: Tensor | None
@@ -302,7 +260,7 @@ class VPR(nn.Module):
         opening = state.time == 0
         batch, unknown = len(opening), state.blocks[0].s.new_full(opening.shape, torch.nan)
         evidence = [Evidence.unasked(torch.ones_like(opening), unknown)]  # level 1 is always True
-        windows, lucky = list(state.windows), None
+        windows, random = list(state.windows), None
         for n in range(1, self.config.levels):
             arrives = evidence[-1].boundary & ~opening
             rows = _where(arrives)
@@ -312,10 +270,10 @@ class VPR(nn.Module):
             seen = nets[n].compare(*tree_rows((state.blocks[n], x(n)), rows, batch))
             usual = windows[n - 1].mean(self.rule.power)
             seen = tree_put((unknown, unknown), rows, seen, batch)
-            counted = rows if lucky is None else _where(arrives & ~lucky)
+            counted = rows if random is None else _where(arrives & ~random)
             windows[n - 1] = windows[n - 1].push(seen[0].index_select(0, counted), counted)
             decision = self.rule.decide(n + 1, state.time, *seen, usual)
-            told, lucky = decision.evidence(*seen), decision.lucky
+            told, random = decision.evidence(*seen), decision.random
             evidence.append(told if len(rows) == batch else told.masked(arrives, opening))
         return tuple(evidence), tuple(windows)
 
@@ -351,7 +309,7 @@ class VPR(nn.Module):
     def _encode(self, x: Tensor) -> list[Tensor]:
         """What each level reads (B, T, H), for all frames at once, from x⁰ (B, T, D)."""
         read = []
-        for block in self._blocks():
+        for block in self.levels():
             x = block.f_enc(x)
             read.append(block.read(x))
         return read
@@ -369,7 +327,8 @@ class VPR(nn.Module):
     def _check_video(self, video: Tensor) -> None:
         check_frames(video, ("batch", "time"), self.config, self.usual.dtype)
 
-    def _blocks(self) -> list[Block]:
+    def levels(self) -> list[Block]:
+        """The blocks, level 1 first."""
         return list(self.blocks)  # type: ignore[arg-type]
 
 
@@ -377,12 +336,6 @@ def opened(p: Belief, d: Tensor) -> Belief:
     """The top level's p, which is p(s^N_1) = N(0, 1) where d = 0: before any transition."""
     opening = (d == 0).all(-1, keepdim=True)
     return Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
-
-
-def balance(kls: Tensor) -> Tensor:
-    """NVAE's balancing (N,): a level's share of the KL, so that quiet levels pay less."""
-    share = kls.detach()
-    return share / share.mean().clamp(min=1e-8)
 
 
 def _stacked(*values: Tensor) -> Tensor:

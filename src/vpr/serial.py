@@ -44,7 +44,7 @@ def named_classes(hint: Any) -> dict[str, type]:
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return to_dict(value)
-    return list(value) if isinstance(value, tuple) else value
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _typed(hint: Any, value: Any, where: str) -> Any:

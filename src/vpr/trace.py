@@ -7,10 +7,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from vpr.beliefs import Belief, kl
-from vpr.block import BlockState
+from vpr.beliefs import Belief
+from vpr.block import BlockState, Path
 from vpr.events import Evidence, Window
-from vpr.foresight import Led
+from vpr.moments import Moments
 
 
 class State(NamedTuple):
@@ -29,10 +29,9 @@ class LevelTrace(NamedTuple):
     p: Belief  # (B, T, S) the prior it was predicted with
     kl: Tensor  # (B, T) D_KL(q ‖ p) where the level updated, 0 elsewhere
     evidence: Evidence  # (B, T) each
-
-    def told(self) -> Tensor:  # (B, T)
-        """All that a new state tells, foreseen or not: D_KL(q ‖ N(0, 1)); 0 between updates."""
-        return torch.where(self.evidence.boundary, kl(self.q, Belief.standard(self.s)), 0.0)
+    x: Tensor  # (B, T, H) what the level reads of each frame
+    path: Path  # (B, K, ...) its updates, in their order
+    update_index: Moments  # which update was in force at each frame
 
 
 class Trace(NamedTuple):
@@ -44,15 +43,19 @@ class Trace(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """The terms of −ELBO, in nats a frame."""
+    """The terms of −ELBO, in nats per frame."""
 
-    total: Tensor  # () weighted as asked
+    total: Tensor  # () reconstruction + β · Σ kl
     reconstruction: Tensor  # () −E_q[ln p(o | s)]
     kl: Tensor  # (N,) D_KL at each level
-    update_rate: Tensor  # (N,) share of frames at which the level updated
-    state: State
-    led: Led | None  # where jumps have led, if anybody asked for foresight
+    trace: Trace
 
     @property
     def elbo(self) -> Tensor:
         return -(self.reconstruction + self.kl.sum())
+
+    @property
+    def update_rate(self) -> Tensor:
+        """(N,) share of frames at which each level updated."""
+        updates = [level.evidence.boundary for level in self.trace.levels]
+        return torch.stack([update.float().mean() for update in updates])

@@ -10,6 +10,9 @@ import pytest
 from vpr import VPR, ModelConfig
 from vpr.checkpoint import save_pretrained, shipped_models
 from vpr.cli import main
+from vpr.presets import PRESETS
+from vpr.serial import from_dict
+from vpr.training.stages import Stage
 
 TINY = [
     *("--data.size", "16", "--model.frame", "3,16,16", "--model.width", "12"),
@@ -109,42 +112,59 @@ def test_stopped_training_says_how_to_go_on(
     assert "Done" in err
 
 
-def test_training_may_end_with_rehearsal(
+def test_show_prints_the_stages_and_trains_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It comes after the last step, so that --until that step leaves it out."""
-    asked = ["--training.rehearsal-steps", 2, "--training.rehearsal-sequences", 2]
-    asked += ["--training.rehearsal-parts", 1, "--training.long-length", 6]
-    words = tiny_training(tmp_path / "run", *map(str, asked), steps=2)
-    code, out, _ = vpr(capsys, *words, "--until", 2)
+    words = [word for word in tiny_training(tmp_path / "run", steps=1000) if word != "--json"]
+    code, out, _ = vpr(capsys, *words, "--show")
     assert code == 0
-    assert not json.loads(out)["finished"]
-    code, out, _ = vpr(capsys, *words)
+    assert "at most 1,000 steps" in out
+    for stage in PRESETS["cpu/moving-ball"].stages:
+        (row,) = [line for line in out.splitlines() if f" {stage.name} " in line]
+        assert f"{stage.steps(1000):,}" in row
+        assert all(name in row for name in stage.objectives)
+    assert not (tmp_path / "run").exists()
+
+
+def test_show_as_json_has_every_field_of_a_stage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = vpr(capsys, *tiny_training(tmp_path / "run", steps=1000), "--show")
     assert code == 0
-    assert json.loads(out)["finished"]
-    assert json.loads(out)["rehearsed"] > 0
+    shown = json.loads(out)
+    assert shown["steps"] == 1000
+    stages = [from_dict(Stage, stage, "stage") for stage in shown["stages"]]
+    assert tuple(stages) == PRESETS["cpu/moving-ball"].stages
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_never_settled_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = vpr(capsys, *tiny_training(tmp_path / "run"))
+    assert code == 0
+    assert not json.loads(out)["settled"]
+    assert "The reconstruction was still improving when β rose" in err
 
 
 def test_flags_reach_the_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--seed", "5", "--no-model.expected", "--model.gamma", "1.3"]
-    flags += ["--schedule.upper", "1.5"]
+    flags += ["--training.frame-nats", "1.5"]
     assert vpr(capsys, *tiny_training(tmp_path / "run", *flags, steps=1))[0] == 0
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert config["seed"] == 5
     assert config["model"]["expected"] is False
     assert config["model"]["gamma"] == 1.3
-    assert config["schedule"]["upper"] == 1.5
+    assert config["training"]["frame_nats"] == 1.5
+    assert [stage["name"] for stage in config["stages"]] == ["reconstruct", "anneal", "train"]
 
 
-def test_another_kind_of_schedule_and_data(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_kind_of_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["train", "cpu/moving-ball", "--out", str(tmp_path / "run"), "--training.steps", "1"]
-    words += ["--schedule", "linear", "--schedule.kl-steps", "9", "--data", "synthetic"]
+    words += ["--data", "synthetic", "--model.likelihood", "gaussian"]
     words += ["--data.period=5", "--model.frame", "1", "--model.width", "12"]
     assert vpr(capsys, *words)[0] == 0
     config = json.loads((tmp_path / "run" / "config.json").read_text())
-    assert config["schedule"] == {"name": "linear", "kl_steps": 9}
     assert config["data"]["period"] == 5
 
 
@@ -168,7 +188,12 @@ def test_another_kind_of_schedule_and_data(
         ("train cpu/moving-ball --out {tmp}/file/sub", "cannot write"),
         ("train cpu/moving-ball --seed -1 --out {tmp}/x", "seed must be 0 to"),
         ("train cpu/moving-ball --model.gamma nan --out {tmp}/x", "invalid finite number value"),
-        ("train cpu/moving-ball --schedule.explore 7 --out {tmp}/x", "explore in [0, 1]"),
+        ("train cpu/moving-ball --schedule.low 7 --out {tmp}/x", "unknown --schedule.low 7"),
+        ("train cpu/moving-ball --stages 7 --out {tmp}/x", "--stages"),
+        (
+            "train cpu/moving-ball --training.frame-nats -1 --out {tmp}/x",
+            "frame_nats must be 0 or more, got -1.0",
+        ),
         ("train cpu/moving-ball --until 0 --out {tmp}/x", "until must be 1 or more"),
         ("train cpu/moving-ball --accelerator mps --out {tmp}/x", "accelerator 'mps' is not"),
         ("train cpu/moving-ball --preset cpu/x --out {tmp}/x", "--preset"),
@@ -334,7 +359,7 @@ def test_the_command_is_installed_and_starts_fast_enough_to_show_help() -> None:
 def test_every_flag_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = vpr(capsys, "train", "cpu/moving-ball", "--help")
     assert code == 0
-    for flag in ("--model.levels", "--training.steps", "--schedule.low", "--data.speed", "--seed"):
+    for flag in ("--model.levels", "--training.steps", "--data.speed", "--seed", "--show"):
         assert flag in out
 
 

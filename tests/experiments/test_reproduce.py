@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 
 from vpr.checkpoint import TRAINING, RunFolder
 from vpr.cli import main
-from vpr.experiments import EXPERIMENTS, experiment
+from vpr.experiments import EXPERIMENTS, experiment, mechanism
+from vpr.experiments.ball import ball
 from vpr.experiments.base import Result
 from vpr.experiments.reproduce import Request, conclude, missing
 from vpr.experiments.settings import setting
@@ -22,6 +24,7 @@ from vpr.experiments.store import load, path_of, save
 from vpr.experiments.trained import RECORD
 from vpr.presets import PRESETS
 from vpr.serial import to_dict
+from vpr.training.additions import ADDITIONS, additions_of
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "vpr", "reproduce", "criteria", "--scale", "tiny"]
@@ -40,7 +43,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert len(before) == 1
     stopped = _in_the_middle(folder)
     assert len(stopped) == 1
-    assert 4 <= RunFolder(stopped[0]).load().notes["step"] < 43  # where it would have ended
+    assert 4 <= RunFolder(stopped[0]).load().notes["step"] < 40  # where it would have ended
     resumed = subprocess.run(words, cwd=folder, check=True, capture_output=True)
     assert b"5 runs to go" in resumed.stderr
     after = _results(folder)
@@ -168,7 +171,7 @@ def test_what_is_in_the_repository_was_made_by_the_command(name: str) -> None:
         assert [run.seed for run in runs] == list(range(len(runs)))  # none was left out
     for claim in experiment.claims(results) if results else []:
         mean = sum(claim.ours) / len(claim.ours)
-        shown = f"{100 * mean:.1f} %" if claim.percent else f"{mean:.4f}"
+        shown = f"{100 * mean:.1f} %" if claim.percent else f"{mean:.{claim.digits}f}"
         row = rf"\| {re.escape(claim.what)} \|.*\| {re.escape(shown)} ± .*\| {len(claim.ours)} \|"
         table = (ROOT / "results" / "README.md").read_text()
         assert re.search(row, table, re.MULTILINE), claim.what
@@ -180,7 +183,53 @@ def test_every_preset_says_how_it_differs(name: str) -> None:
     told = setting([Result("both", 0, config, {}, 0.0, {})])
     assert told.startswith(f"{name}: ")
     assert ("2 layers in each network (4)" in told) == (config["model"]["layers"] == 2)
-    assert ("then 150 more" in told) == (name == "cpu/moving-ball")
+    assert (told == f"{name}: as in the paper") == name.startswith("paper/")
+    for addition in ADDITIONS:
+        assert (addition.name in told) == addition.is_in(PRESETS[name])
+    steps = f"at most {PRESETS[name].training.steps:,} steps (15,000)"
+    assert (steps in told) == name.startswith("cpu/")
+    assert "|" not in told  # it would end the cell of the table
+
+
+def test_a_setting_tells_what_a_variant_changed() -> None:
+    told = {
+        variant: setting([Result(variant, 0, to_dict(config), {}, 0.0, {})])
+        for experiment in ("mechanism", "sensitivity")
+        for variant, config in EXPERIMENTS[experiment].variants("cpu").items()
+    }
+    assert "our recipe" in told["ours"]
+    assert not any(words in told["paper"] for words in ("our recipe", "KL balancing", "rate"))
+    assert "smaller image network" in told["paper"]
+    assert "size 32 (64)" in told["w100-g1.1"]
+    assert "width 100 (200)" in told["w100-g1.1"]
+
+
+def test_mechanism_trains_one_network_in_as_many_steps() -> None:
+    for scale in ("cpu", "tiny", "paper"):
+        ours, paper = mechanism.variants(scale).values()
+        assert additions_of(ours)
+        assert not additions_of(paper)
+        assert replace(ours.model, power=paper.model.power) == paper.model
+        for name in ("steps", "batch_size", "length"):
+            assert getattr(ours.training, name) == getattr(paper.training, name)
+        theirs = PRESETS["paper/moving-ball"]
+        assert (paper.stages, paper.model.power) == (theirs.stages, 1.0)
+        for name in ("learning_rate", "final_learning_rate", "frame_nats", "kl_balancing"):
+            assert getattr(paper.training, name) == getattr(theirs.training, name)
+    assert mechanism.variants("cpu")["ours"] == ball("cpu")
+    assert mechanism.variants("paper")["paper"] == ball("paper")
+
+
+def test_seeds_are_those_of_the_experiment_unless_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["reproduce", "--list", "--out", str(tmp_path), "--json"]
+    assert main(words) == 0
+    runs = {row["name"]: row["runs"] for row in json.loads(capsys.readouterr().out)}
+    assert (runs["criteria"], runs["nested-worlds"]) == (15, 20)
+    assert main([*words, "--seeds", "2"]) == 0
+    runs = {row["name"]: row["runs"] for row in json.loads(capsys.readouterr().out)}
+    assert (runs["criteria"], runs["nested-worlds"]) == (6, 40)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

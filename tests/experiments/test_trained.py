@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,8 +12,17 @@ from vpr.checkpoint import CONFIG, RunFolder
 from vpr.config import RunConfig
 from vpr.experiments.ball import ball, scores
 from vpr.experiments.base import Stopped
-from vpr.experiments.trained import BRANCH, LOOKS, RECORD, folder_name, run_folder, trained
-from vpr.training import train
+from vpr.experiments.trained import (
+    LOOKS,
+    RECORD,
+    finish,
+    folder_name,
+    run_folder,
+    time_to_f1,
+    trained,
+)
+from vpr.training.loop import train
+from vpr.training.stages import Timetable
 
 
 def _ignore(done: int, total: int, note: str) -> None:
@@ -21,6 +31,11 @@ def _ignore(done: int, total: int, note: str) -> None:
 
 def _without_ce(config: RunConfig) -> RunConfig:
     return replace(config, model=replace(config.model, expected=False))
+
+
+def _without_seconds(metrics: dict[str, Any]) -> dict[str, Any]:
+    times = metrics["time_to_f1"]
+    return metrics | {"time_to_f1": {n: at and at["step"] for n, at in times.items()}}
 
 
 def _looks(folder: Path) -> list[dict[str, object]]:
@@ -42,7 +57,7 @@ def test_stopped_and_resumed_it_tells_the_same(tmp_path: Path) -> None:
     with pytest.raises(EnoughError):
         measure(config, 0, tmp_path / "parts", stop)
     parts = measure(config, 0, tmp_path / "parts", _ignore)
-    assert parts.metrics == whole.metrics
+    assert _without_seconds(parts.metrics) == _without_seconds(whole.metrics)
     name = folder_name(config, every=3)
     assert _looks(tmp_path / "whole" / name) == _looks(tmp_path / "parts" / name)
     assert parts.seconds > 0
@@ -60,13 +75,17 @@ def test_looking_changes_nothing(tmp_path: Path) -> None:
 def test_looks_are_under_the_rule_of_their_step(tmp_path: Path) -> None:
     """Until CE may decide, what is detected is what CU marks; so to the end without CE."""
     config = ball("tiny")
+    timetable = Timetable(config.stages, config.training.steps)
     for each in (config, _without_ce(config)):
         trained(scores, every=7)(each, 0, tmp_path, _ignore)
         looks = _looks(tmp_path / folder_name(each, every=7))
-        silent = 1  # step 7: settled at 3, two stages of 2 steps; at step 8 CE may decide
-        for look in looks if each is not config else looks[:silent]:
+        stages = [timetable.at(look["step"] - 1)[0] for look in looks]
+        assert [look["stage"] for look in looks] == [stage.name for stage in stages]
+        assert {stage.expected for stage in stages} == {False, True}
+        for look, stage in zip(looks, stages, strict=True):
             level = look["levels"]["2"]
-            assert level["f1"] == level["f1_unexpected"]
+            if each is not config or not stage.expected:
+                assert level["f1"] == level["f1_unexpected"]
 
 
 def test_a_finished_run_is_only_read(tmp_path: Path) -> None:
@@ -89,22 +108,41 @@ def test_a_run_that_was_told_to_stop_says_so(
     assert not list(tmp_path.glob(f"*/{RECORD}"))
 
 
-def test_a_run_without_ce_branches_off_the_run_with_it_bit_for_bit(tmp_path: Path) -> None:
-    measure, both = trained(scores, every=7), ball("tiny")
-    cu = _without_ce(both)
-    plain = measure(cu, 0, tmp_path / "plain", _ignore)
-    measure(both, 0, tmp_path / "branched", _ignore)
-    assert (tmp_path / "branched" / folder_name(both, 7) / BRANCH).exists()
-    steps: list[int] = []
-    branched = measure(cu, 0, tmp_path / "branched", lambda done, total, note: steps.append(done))
-    assert steps[0] > 1  # it did not start at the beginning
-    assert branched.metrics == plain.metrics
-    folders = [tmp_path / name / folder_name(cu, 7) for name in ("plain", "branched")]
-    one, two = (RunFolder(folder).load().tensors for folder in folders)
-    assert all(torch.equal(one[key], two[key]) for key in one)
-    assert folders[0].joinpath("metrics.jsonl").read_text() == (
-        folders[1].joinpath("metrics.jsonl").read_text()
-    )
+def _told(*f1: float) -> list[dict[str, Any]]:
+    """Looks at steps 50, 100, …, a second each."""
+    return [
+        {"step": 50 * n, "seconds": float(n), "levels": {"2": {"f1": value}}}
+        for n, value in enumerate(f1, start=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("f1", "step"),
+    [
+        ((0.1, 0.96, 0.97), 100),
+        ((0.99, 0.95, 0.95), 50),
+        ((0.96, 0.94, 0.2, 0.95), 200),  # it did not stay
+        ((0.99, 0.99, 0.94), None),
+        ((0.1,), None),
+    ],
+)
+def test_the_time_to_an_f1_is_that_from_which_on_it_stays(
+    f1: tuple[float, ...], step: int | None
+) -> None:
+    wanted = None if step is None else {"step": step, "seconds": step / 50}
+    assert time_to_f1(_told(*f1), "2") == wanted
+
+
+def test_without_labels_there_is_no_time() -> None:
+    assert time_to_f1([{"step": 50, "seconds": 1.0, "levels": {"2": {}}}], "2") is None
+
+
+def test_a_record_has_the_time_of_each_level(tmp_path: Path) -> None:
+    record, _ = finish(ball("tiny"), tmp_path, _ignore, every=7)
+    wanted = time_to_f1(record["looks"], "2")
+    assert record["time_to_f1"] == {"2": wanted}
+    assert record.keys() == {"evaluation", "looks", "time_to_f1", "settled", "seconds"}
+    assert isinstance(record["settled"], bool)
 
 
 def test_another_setting_has_another_folder() -> None:
@@ -119,7 +157,7 @@ def test_a_run_older_than_a_field_of_the_configuration_is_found(tmp_path: Path) 
     older = tmp_path / "tiny-moving-ball-01234567-s0"
     RunFolder(older).claim(config)
     content = json.loads((older / CONFIG).read_text())
-    assert content["schedule"].pop("lift") == 1.0  # its default
+    assert content["training"].pop("kl_balancing") is False  # its default
     (older / CONFIG).write_text(json.dumps(content))
     (tmp_path / "tiny-moving-ball-00000000-s0").mkdir()  # no run
     assert run_folder(config, tmp_path) == older

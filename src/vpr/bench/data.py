@@ -10,8 +10,8 @@ from vpr.bench.steps import training_step
 from vpr.bench.timing import Bar, alternating
 from vpr.bench.weights import fitting_model
 from vpr.config import RunConfig
-from vpr.session import Session
-from vpr.training import without_denormals
+from vpr.training.loop import without_denormals
+from vpr.training.session import Session
 
 
 def bench_data(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import torch
 from vpr.bench.steps import training_step
 from vpr.config import RunConfig
 from vpr.errors import VPRError
-from vpr.session import Session
-from vpr.training import without_denormals
+from vpr.training.loop import without_denormals
+from vpr.training.session import Session
 
 STATUS = Path("/proc/self/status")
 STEPS = 3  # the first makes Adam's moments, the next meet them

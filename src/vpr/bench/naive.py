@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from vpr.beliefs import Belief, kl
-from vpr.block import Block, BlockState
+from vpr.block import Block, BlockState, Path
 from vpr.events import Evidence, Window
 from vpr.model import VPR
+from vpr.moments import Moments
 from vpr.trace import LevelTrace, State, Trace
 from vpr.tree import tree_map
 
@@ -29,6 +30,8 @@ class Moment(NamedTuple):
     p: Belief  # (B, S)
     kl: Tensor  # (B,)
     evidence: Evidence  # (B,) each
+    x: Tensor  # (B, H)
+    path: Path  # the update in force, without K
 
 
 class Naive(VPR):
@@ -39,9 +42,7 @@ class Naive(VPR):
         x0: Tensor,
         state: State | None = None,
         noise: Tensor | None = None,
-        stale: float = 0.0,
     ) -> Trace:
-        assert not stale  # what is measured is the paper's step
         state = state if state is not None else self.initial(len(x0))
         c0: list[Tensor] = []
         moments: list[tuple[Moment, ...]] = []
@@ -51,7 +52,7 @@ class Naive(VPR):
                 evidence, windows = self._ask(state, x)
             blocks = self._update(state, x, evidence, noise[t] if noise is not None else None)
             c0.append(self._networks(0).f_dec(blocks[0].c, blocks[0].s))
-            moments.append(tuple(map(self._moment, count(), blocks, evidence)))
+            moments.append(tuple(map(self._moment, count(), blocks, evidence, x)))
             state = State(blocks, windows, state.time + 1)
         levels = tuple(_stacked(list(over_time)) for over_time in zip(*moments, strict=True))
         return Trace(torch.stack(c0, 1), levels, state)
@@ -108,14 +109,16 @@ class Naive(VPR):
             blocks[n] = _where(evidence[n].boundary, new, blocks[n])
         return tuple(blocks)
 
-    def _moment(self, n: int, block: BlockState, evidence: Evidence) -> Moment:
+    def _moment(self, n: int, block: BlockState, evidence: Evidence, x: Tensor) -> Moment:
         """With the prior of the event in force; p(s^N_1) = N(0, 1)."""
         p = self._networks(n).p(block.d, block.c)
         if n + 1 == self.config.levels:
             opening = (block.d == 0).all(-1, keepdim=True)
             p = Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
         divergence = torch.where(evidence.boundary, kl(block.q, p), 0.0)
-        return Moment(block.s, block.q, p, divergence, evidence)
+        path = Path(block.d, block.c, block.s, block.q)
+        read = self._networks(n).q.of_x(x)
+        return Moment(block.s, block.q, p, divergence, evidence, read, path)
 
 
 def make_naive(model: VPR) -> Naive:
@@ -134,4 +137,5 @@ def _where(update: Tensor, new: BlockState, old: BlockState) -> BlockState:
 def _stacked(moments: list[Moment]) -> LevelTrace:
     """T moments (B, …) as one level's trace (B, T, …)."""
     first, *rest = moments
-    return LevelTrace(*tree_map(lambda *values: torch.stack(values, 1), first, *rest))
+    stacked = tree_map(lambda *values: torch.stack(values, 1), first, *rest)
+    return LevelTrace(*stacked, Moments(torch.ones_like(stacked.evidence.boundary)))

@@ -76,7 +76,17 @@ class PlainFolded(Plain):
                 values.copy_(_channels_first(values, places))
         self.up = nn.ModuleList(_to_patches(layer, 2) for layer in codec.up)  # type: ignore[arg-type]
         self.modulate, self.tint = _linear(codec.modulate), _linear(codec.tint)
-        self.paint, self.shape = _to_patches(codec.paint, 4), _to_patches(codec.shape, 4)
+        colours = codec.paint.out_features // codec.PIXELS
+        self.paint, self.colour = _patches_and_colour(codec.paint, colours)
+        # A tint's outline is a channel of its own: (tint, pixel) → (pixel, tint).
+        outlines = _linear(codec.shape)
+        with torch.no_grad():
+            for values in (outlines.weight, outlines.bias):
+                values.copy_(_channels_first(values, codec.tints))
+        self.shape, self.colour_shape = _patches_and_colour(outlines, codec.tints)
+        self.where, self.move = _linear(codec.where), _linear(codec.move)
+        self.broadcast = _linear(codec.broadcast)
+        self.register_buffer("places", codec.places)
 
     def encode(self, frames: Tensor) -> Tensor:
         y = frames
@@ -89,9 +99,15 @@ class PlainFolded(Plain):
         widths = [y.shape[1], *(layer.out_channels for layer in self.up)]
         first, *gains = self.modulate(c0)[:, :, None, None].split([2 * w for w in widths], 1)
         y = _modulated(y, first)
-        for layer, gain in zip(self.up, gains, strict=True):
-            y = _modulated(layer(y), gain)
-        return self.paint(y) + self.shape(y) * self.tint(c0)[:, :, None, None]  # type: ignore[no-any-return]
+        y = _modulated(self.up[0](y), gains[0])
+        moved = self.where(self.places).permute(2, 0, 1)[None]
+        moved = _modulated(moved, self.move(c0)[:, :, None, None])
+        placed = self.broadcast(moved.movedim(1, -1)).movedim(-1, 1)
+        y = _modulated(self.up[1](y) + placed, gains[1])
+        tint = self.tint(c0).view(len(c0), self.colour_shape.out_channels, -1)  # (M, K, C)
+        colour = self.colour(y) + _tinted(self.colour_shape(y), tint)
+        smooth = F.interpolate(colour, scale_factor=4, mode="bilinear", align_corners=False)
+        return self.paint(y) + _tinted(self.shape(y), tint) + smooth  # type: ignore[no-any-return]
 
 
 class PlainFeatures(Plain):
@@ -124,6 +140,11 @@ def plain_nll(output: Tensor, frames: Tensor, likelihood: str) -> Tensor:
     if likelihood == "bernoulli":
         return F.binary_cross_entropy_with_logits(output, frames, reduction="sum")
     return 0.5 * F.mse_loss(output, frames, reduction="sum")
+
+
+def _tinted(outlines: Tensor, tint: Tensor) -> Tensor:
+    """Σ_k outlines_k (M, K, H, W) · tint_k (M, K, C) → (M, C, H, W)."""
+    return torch.einsum("mkhw,mkc->mchw", outlines, tint)
 
 
 def _modulated(y: Tensor, gain: Tensor) -> Tensor:
@@ -177,6 +198,17 @@ def _to_patches(layer: nn.Linear, k: int) -> nn.ConvTranspose2d:
         raise VPRError("a trained bias varies within a patch, a stock layer's does not")
     stock = nn.ConvTranspose2d(weight.shape[0], weight.shape[1], k, k)
     return _filled(stock, weight, bias[0])
+
+
+def _patches_and_colour(
+    layer: nn.Linear, channels: int
+) -> tuple[nn.ConvTranspose2d, nn.ConvTranspose2d]:
+    """The last layer of `Folded`, which gives each patch 16 pixels and one colour."""
+    pixels = 16 * channels
+    parts = [nn.Linear(layer.in_features, n) for n in (pixels, channels)]
+    for part, rows in zip(parts, (slice(pixels), slice(pixels, None)), strict=True):
+        _filled(part, layer.weight[rows], layer.bias[rows])
+    return _to_patches(parts[0], 4), _to_patches(parts[1], 1)
 
 
 def _channels_first(values: Tensor, places: int) -> Tensor:

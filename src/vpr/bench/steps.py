@@ -11,11 +11,10 @@ from torch import Tensor
 
 from vpr.bench.plain import make_plain, plain_nll
 from vpr.checkpoint import RunFolder
-from vpr.metrics import MetricsLog
 from vpr.model import VPR
-from vpr.schedule import Weights
-from vpr.session import Session
-from vpr.training import Trainer
+from vpr.training.loop import Trainer
+from vpr.training.metrics import MetricsLog
+from vpr.training.session import Session
 
 Step = Callable[[], object]
 
@@ -70,12 +69,10 @@ def core_step(model: VPR, x0: Tensor, noise: Tensor) -> Step:
 def training_step(session: Session, video: Tensor) -> Iterator[Step]:
     """A whole step of training on a video that is there already.
 
-    All terms of the loss have weight 1, so that the time does not depend on a schedule. The
-    trainer's folder goes when it is done; nothing is written into it while a step runs.
+    The trainer's folder goes when it is done; nothing is written into it while a step runs.
     """
-    weights = Weights(1.0, (1.0,) * session.config.model.levels)
     with TemporaryDirectory() as path:
         folder = RunFolder(path)
         with MetricsLog(folder, session.config, session.step) as log:
             trainer = Trainer(session, folder, log, Fabric(accelerator="cpu", devices=1))
-            yield lambda: trainer.step(weights, video)
+            yield lambda: trainer.step(video)

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from vpr.cli.flags import add_config_flags, apply_flags
 from vpr.cli.main import Command
-from vpr.cli.show import prepare, print_json, progress_bar, progress_bars, tell
+from vpr.cli.show import prepare, print_json, print_table, progress_bar, progress_bars, tell
 from vpr.config import RunConfig
 from vpr.data.base import Recorded
 from vpr.errors import VPRError
 from vpr.presets import PRESETS, preset
+from vpr.serial import to_dict
+from vpr.training.additions import ADDITIONS, without
 
 if TYPE_CHECKING:
-    from vpr.training import Progress
+    from vpr.training.loop import Progress
 
 SEQUENCES = 64  # for the held-out ELBO
 
@@ -32,8 +34,17 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--until",
         type=int,
-        help="Stop, with a checkpoint, after this step and before any rehearsal.",
+        help="Stop, with a checkpoint, after this step.",
     )
+    parser.add_argument(
+        "--without",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="Leave out one of our additions to the paper; may be repeated. "
+        f"NAME: {', '.join(each.name for each in ADDITIONS)}.",
+    )
+    parser.add_argument("--show", action="store_true", help="Print the stages of the run and stop.")
     parser.epilog = "The values in brackets are those of the preset, when PRESET is given too."
     chosen = next((PRESETS[word] for word in words if word in PRESETS), RunConfig())
     add_config_flags(parser, chosen, words)
@@ -47,9 +58,6 @@ class Watch:
         self.start, self.first = perf_counter(), 0
 
     def __call__(self, now: Progress) -> None:
-        if not now.kl:
-            note = "the top level rehearses" if now.step else "watching what it will rehearse"
-            return self.advance(0, now.step, now.steps, note)
         if not self.first:
             self.start, self.first = perf_counter(), now.step
             done_before = f", going on from step {now.step - 1}" if now.step > 1 else ""
@@ -58,17 +66,20 @@ class Watch:
         rate = done / (perf_counter() - self.start) if done else 0.0
         kls = " ".join(f"{value:.1f}" for value in now.kl)
         rates = " ".join(f"{value:.2f}" for value in now.update_rate)
-        note = f"loss {now.loss:.1f} kl {kls} updates {rates} {rate:.1f}/s"
+        note = f"{now.stage}: loss {now.loss:.1f} kl {kls} updates {rates} {rate:.1f}/s"
         self.advance(0, now.step, now.steps, note)
 
 
 def run(arguments: argparse.Namespace) -> int:
     from vpr.threads import use_threads
-    from vpr.training import train
+    from vpr.training.loop import train
 
-    config = apply_flags(preset(arguments.preset), vars(arguments))
-    name = f"{config.preset.replace('/', '-')}-s{config.seed}"
-    out: Path = arguments.out or Path("runs") / name
+    config = without(
+        apply_flags(preset(arguments.preset), vars(arguments)), sorted(set(arguments.without))
+    )
+    if arguments.show:
+        return _show(config, arguments.json)
+    out: Path = arguments.out or Path("runs") / _name(config, arguments.without)
     use_threads(arguments.threads)
     prepare(config.data)
     with progress_bars([""]) as advance:
@@ -83,9 +94,38 @@ def run(arguments: argparse.Namespace) -> int:
         tell(f"Done: {out}. Next: vpr evaluate {out}")
     else:
         tell(f"Stopped at step {outcome.step}; the same command goes on from there.")
-    if outcome.finished and outcome.settled is None and config.schedule.name == "staged":
-        tell("The reconstruction never settled, so the levels did not form: train more steps.")
     return 130 if outcome.interrupted else 0
+
+
+def _name(config: RunConfig, left_out: Sequence[str]) -> str:
+    """Of the run folder, unless another is given."""
+    parts = [
+        config.preset.replace("/", "-"),
+        *(f"without-{name}" for name in sorted(set(left_out))),
+    ]
+    return "-".join([*parts, f"s{config.seed}"])
+
+
+def _show(config: RunConfig, as_json: bool) -> int:
+    """Print the stages, one line each."""
+    total = config.training.steps
+    if as_json:
+        print_json({"steps": total, "stages": [to_dict(stage) for stage in config.stages]})
+        return 0
+    rows = [
+        [
+            stage.name,
+            f"{stage.share * total:,.0f}",
+            "{:g} → {:g}".format(*stage.beta),
+            "CE, CU" if stage.expected else "CU",
+            f"{stage.random_updates:.0%}",
+            ", ".join(stage.objectives) or "none",
+        ]
+        for stage in config.stages
+    ]
+    columns = ["stage", "steps", "β", "criteria", "random updates", "objectives"]
+    print_table(f"{config.preset}: {total:,} steps", columns, rows)
+    return 0
 
 
 def _held_out(config: RunConfig, out: Path) -> dict[str, dict[str, Any]]:

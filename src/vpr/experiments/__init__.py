@@ -2,11 +2,11 @@
 
 from vpr.errors import VPRError
 from vpr.experiments import (
+    ablation,
     adaptation,
     balls,
     criteria,
     decision,
-    depth,
     disentanglement,
     empty_prior,
     entropy,
@@ -15,6 +15,7 @@ from vpr.experiments import (
     maze,
     mechanism,
     montage,
+    nested_worlds,
     prediction,
     rollouts,
     samples,
@@ -34,7 +35,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         decision,
         entropy,
         sensitivity,
-        depth,
         shapes,
         balls,
         maze,
@@ -46,6 +46,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         intervals,
         imagination,
         montage,
+        nested_worlds,
+        ablation,
     )
 }
 

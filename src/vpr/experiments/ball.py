@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vpr.config import RunConfig
@@ -19,15 +18,8 @@ F1 = "F1 of level 2, colour changes"
 
 
 def ball(scale: Scale, slow: bool = False) -> RunConfig:
-    """With the paper's four layers in each network: runs are older than the preset's two."""
-    run = run_of("moving-ball-slow" if slow else "moving-ball", scale)
-    return replace(without_landing(run), model=replace(run.model, layers=4))
-
-
-def without_landing(run: RunConfig) -> RunConfig:
-    """Without the preset's last stage, for runs that are older."""
-    training = replace(run.training, long_steps=0, long_length=50, landing_steps=0)
-    return replace(run, training=training)
+    """The preset."""
+    return run_of("moving-ball-slow" if slow else "moving-ball", scale)
 
 
 def scores(record: Record) -> dict[str, Any]:
@@ -43,7 +35,7 @@ def scores(record: Record) -> dict[str, Any]:
         "periodic_f1": evaluation["controls"][LEVEL]["periodic"]["colour"]["f1"],
         "update_rate": evaluation["levels"][LEVEL]["update_rate"],
         "elbo": evaluation["elbo"],
-        "settled": record["settled"],
+        "time_to_f1": record["time_to_f1"],
         "curve": {"step": steps(record), "f1": over_training(record, "f1")},
     }
 

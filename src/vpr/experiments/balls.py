@@ -51,7 +51,7 @@ def claims(results: Results) -> list[Claim]:
 EXPERIMENT = Experiment(
     name="bouncing-balls-events",
     title="Bouncing Balls: F1, true- and false-positive rate of level 2 over training",
-    cost="about half an hour a run",
+    cost="one run of cpu/bouncing-balls each",
     variants=variants,
     measure=trained(level_scores(FACTORS)),
     draw=draw,

@@ -46,6 +46,7 @@ class Claim(NamedTuple):
     ours: list[float]
     setting: str  # what differs from the paper
     percent: bool = False
+    digits: int = 4  # after the point; not of a percentage
 
 
 class Measured(NamedTuple):
@@ -66,3 +67,4 @@ class Experiment:
     measure: Callable[[Any, int, Path, Advance], Measured]  # configuration, seed, folder for runs
     draw: Callable[[Results], Figure]
     claims: Callable[[Results], list[Claim]]
+    seeds: int = 5  # at which each variant is run unless the command says otherwise

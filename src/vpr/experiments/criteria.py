@@ -48,7 +48,7 @@ def claims(results: Results) -> list[Claim]:
 EXPERIMENT = Experiment(
     name="criteria",
     title="Moving Ball: F1 of level 2 over training with CE and CU, CE only, CU only",
-    cost="about a quarter of an hour a run",
+    cost="one run of cpu/moving-ball each",
     variants=variants,
     measure=trained(scores),
     draw=partial(draw_training, appearances=APPEARANCES),

@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EARLY = 500  # the step that the paper shows
-TEACHING = 300  # steps after settling: level 2 takes shape, and only CU and chance decide
 CURVES = ("f1_expected", "f1_unexpected")
 MOMENTS = {
     "early": "step 500",
-    "teaching": "300 steps after settling",
+    "annealed": "β reaches 1",
     "late": "the end",
 }
 
@@ -34,10 +33,9 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 def pick(record: Record) -> dict[str, Any]:
     """Three looks at one sequence, and each criterion's own F1 over training."""
     looks = record["looks"]
-    settled = record["settled"] or looks[-1]["step"]
     moments = {
         "early": _nearest(looks, EARLY),
-        "teaching": _nearest(looks, settled + TEACHING),
+        "annealed": _before_last_stage(looks),
         "late": looks[-1],
     }
     curves = {name: over_training(record, name) for name in CURVES}
@@ -49,6 +47,11 @@ def pick(record: Record) -> dict[str, Any]:
 
 def _nearest(looks: list[dict[str, Any]], step: int) -> dict[str, Any]:
     return min(looks, key=lambda look: abs(look["step"] - step))
+
+
+def _before_last_stage(looks: list[dict[str, Any]]) -> dict[str, Any]:
+    """The last look at a model for which β was below 1; the first of all if there is none."""
+    return next((look for look in reversed(looks) if look["stage"] != looks[-1]["stage"]), looks[0])
 
 
 def draw(results: Results) -> Figure:
@@ -94,7 +97,7 @@ def _numbers(values: list[float | None]) -> list[float]:
 def claims(results: Results) -> list[Claim]:
     paper = {
         "early": "CU decides",
-        "teaching": "CU decides early",
+        "annealed": "CU decides early",
         "late": "CE is the more accurate",
     }
     names = {"f1_expected": "CE", "f1_unexpected": "CU"}

@@ -120,7 +120,7 @@ def _below(
 EXPERIMENT = Experiment(
     name="empty-prior",
     title="Moving Ball and 3DSD: jumps of a level, those below it without their past",
-    cost="two minutes a run; models are those of depth and 3dsd-events",
+    cost="two minutes a run; models are those of criteria and 3dsd-events",
     variants=worlds,
     measure=asking(ask),
     draw=draw,

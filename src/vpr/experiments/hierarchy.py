@@ -29,8 +29,8 @@ def level_scores(factors: Factors) -> Callable[[Record], dict[str, Any]]:
             found |= _final(evaluation, str(level), factor)
             curves |= _curves(record, str(level), factor)
         mean = sum(found[f"f1_{factor}"] for factor in factors.values()) / len(factors)
-        rest = {"elbo": evaluation["elbo"], "settled": record["settled"], "curve": curves}
-        return {"f1": mean} | found | rest
+        rest = {"time_to_f1": record["time_to_f1"], "curve": curves}
+        return {"f1": mean} | found | {"elbo": evaluation["elbo"]} | rest
 
     return pick
 

@@ -150,7 +150,7 @@ def claims(results: Results) -> list[Claim]:
 EXPERIMENT = Experiment(
     name="imagination",
     title="Moving Ball and 3DSD: calibration and lengths of imagined events, 1,600 frames of 3DSD",
-    cost="four minutes a run; models are those of depth and 3dsd-events",
+    cost="four minutes a run; models are those of criteria and 3dsd-events",
     variants=worlds,
     measure=asking(ask),
     draw=draw,

@@ -10,11 +10,11 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.evaluation.swaps import swaps
-from vpr.experiments.ball import without_landing
+from vpr.experiments.ball import ball
 from vpr.experiments.base import Claim, Experiment, Results, Scale
 from vpr.experiments.finished import amount, asking
 from vpr.experiments.readers import SEED, reader_for, reader_scores, watched
-from vpr.experiments.settings import run_of, setting
+from vpr.experiments.settings import setting
 from vpr.experiments.sheets import as_text, draw_sheets
 from vpr.films import rollout_film
 from vpr.model import VPR
@@ -29,7 +29,7 @@ FACTOR, LEVELS = "colour", (1, 2)
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    vpr = without_landing(run_of("moving-ball", scale))
+    vpr = ball(scale)
     clocks = {
         f"every-{n}": replace(vpr, model=replace(vpr.model, rule="clockwork", intervals=(1, n)))
         for n in INTERVALS
@@ -89,7 +89,7 @@ def claims(results: Results) -> list[Claim]:
 EXPERIMENT = Experiment(
     name="fixed-interval",
     title="Moving Ball: jumps of each level when level 2 updates at fixed intervals, or by itself",
-    cost="about a quarter of an hour a run",
+    cost="one run of cpu/moving-ball each; vpr is that of criteria",
     variants=variants,
     measure=asking(ask),
     draw=draw,

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.beliefs import cross_entropy
-from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
+from vpr.data import Batch, Dataset, evaluation_rng, unseen
 from vpr.evaluation import score
 from vpr.events import Evidence, Rule
+from vpr.experiments.truth import labelled, truth_of
 from vpr.model import VPR
 from vpr.tree import tree_map
 
@@ -36,7 +37,7 @@ def look_at(model: VPR, rule: Rule, data: Dataset) -> dict[str, Any]:
 
     There are no scores of data that nobody labelled.
     """
-    batch = unseen(data).batch(SEQUENCES, LENGTH, evaluation_rng(SEED))
+    batch = labelled(unseen(data)).batch(SEQUENCES, LENGTH, evaluation_rng(SEED))
     before, model.rule = model.rule, rule
     try:
         seen = observe_closely(model, torch.from_numpy(batch.frames).to(model.usual))
@@ -74,7 +75,7 @@ def _where_asked(seen: Seen) -> Seen:
 
 def _level(seen: Seen, n: int, batch: Batch) -> dict[str, Any]:
     e = tree_map(Tensor.cpu, seen.evidence)
-    true = batch.changes[factor_of(n, batch)] if batch.changes else None
+    true = truth_of(n, batch) if batch.changes else None
     expected, unexpected = e.kl_static > e.kl_change, e.kl_static > e.threshold
     found = e.boundary[:, 1:]
     count = max(int(found.sum()), 1)

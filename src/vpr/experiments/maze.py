@@ -101,7 +101,7 @@ def _draw_strip(axes: Axes, strip: dict[str, Any]) -> None:
 EXPERIMENT = Experiment(
     name="maze-events",
     title="Miniworld Maze: events of levels 2 and 3 in four unseen sequences, and F1",
-    cost="about half an hour a run",
+    cost="one run of cpu/maze each",
     variants=variants,
     measure=measure,
     draw=draw,

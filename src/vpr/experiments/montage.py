@@ -71,7 +71,6 @@ def measure(config: Setting, seed: int, runs: Path, advance: Advance) -> Measure
         },
         "minute": minute(shown.test, found),
         "elbo": record["evaluation"]["elbo"],
-        "settled": record["settled"],
     }
     return Measured(metrics, record["seconds"] + perf_counter() - start)
 
@@ -131,7 +130,7 @@ def _setting(runs: list[Result]) -> str:
 EXPERIMENT = Experiment(
     name="montage",
     title="A montage with known cuts: F1 of each level, of PySceneDetect and of ruptures",
-    cost="as long as 3dsd, and some minutes for the film and the others",
+    cost="one run of cpu/video, and some minutes for the film and the others",
     variants=variants,
     measure=measure,
     draw=draw,

@@ -86,7 +86,7 @@ def claims(results: Results) -> list[Claim]:
 EXPERIMENT = Experiment(
     name="prediction",
     title="Moving Ball and 3DSD: 200 events ahead by the jumps of one level, against the truth",
-    cost="two minutes a run; models are those of depth and 3dsd-events",
+    cost="two minutes a run; models are those of criteria and 3dsd-events",
     variants=worlds,
     measure=asking(ask),
     draw=draw,

@@ -96,7 +96,7 @@ def claims(results: Results) -> list[Claim]:
 EXPERIMENT = Experiment(
     name="rollouts",
     title="Moving Ball and 3DSD: jumps of each level, all others held, under the truth (GT)",
-    cost="a minute a run; models are those of depth and 3dsd-events",
+    cost="a minute a run; models are those of criteria and 3dsd-events",
     variants=worlds,
     measure=asking(ask),
     draw=draw,

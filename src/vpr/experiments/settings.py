@@ -1,44 +1,22 @@
-"""The run of a scale: a preset, or one of seconds."""
+"""The run of a scale: a preset, or one of seconds; and how a run differs from the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 
-from vpr.config import Data, RunConfig
+from vpr.config import Data, RunConfig, TrainingConfig
 from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, Video
 from vpr.experiments.base import Result, Scale
-from vpr.presets import preset
-from vpr.schedule import Staged
+from vpr.presets import PRESETS, preset
+from vpr.serial import from_dict
+from vpr.training.additions import additions_of
 
-LAYERS = 4  # in the paper
-STAGED = "smaller image network, staged schedule with random updates at first, root mean in CU"
-TWO = f"{STAGED}, loss weights (β 1 and 4, reconstruction 1/16), learning rate"
-BALL = f"{TWO}, about 2,000 steps"
-SHAPES = (
-    f"{STAGED}, sequences of 12 and 25 frames (50), loss weights (β 1, 4 and 8, reconstruction 1/4)"
-)
-SETTINGS = {
-    "cpu/moving-ball": BALL,
-    "cpu/moving-ball-slow": BALL,
-    "cpu/bouncing-balls": (
-        f"|s| 40 (60), |x| 200 (1024), two balls of ours, {TWO}, "
-        "7,000 to 8,000 steps, most on 3 frames (15)"
-    ),
-    "cpu/3dsd": (
-        f"{SHAPES}, rent until features are sorted (none), about 2,550 steps, then 1,200 on 1,600 "
-        "frames in 32 parts with recognition and foresight (none)"
-    ),
-    "cpu/maze": f"a colour stays for 2 or 3 hallways (1), {SHAPES}, about 3,100 steps",
-    "cpu/video": (
-        "footage of one's own, smaller image network, staged schedule with random updates at first "
-        "and a top level that is held, root of the mean square in CU, τ_w 400 (100), sequences of "
-        "20 and 25 frames (50), loss weights (β 1, 4 and 16, reconstruction 1/4, rent 0.1, "
-        "recognition 2), about 3,650 steps"
-    ),
-    "tiny": "a run of seconds, which measures nothing",
-    "paper": "the paper's numbers",
+CLOSEST = "paper/3dsd"  # what data is compared with that the paper does not have
+DATA = {
+    "bouncing-balls": "two balls of our own",
+    "nested-world": "data that the paper does not have",
+    "video": "footage that the paper does not have",
 }
 
 
@@ -50,33 +28,17 @@ def run_of(name: str, scale: Scale) -> RunConfig:
 
 
 def _tiny(config: RunConfig) -> RunConfig:
+    """A run of 40 steps, through all stages."""
     data = _little(config.data)
+    training = replace(
+        config.training, steps=40, batch_size=3, length=5, warmup_steps=4, checkpoint_every=4
+    )
     return replace(
         config,
         preset=config.preset.replace("cpu/", "tiny/"),
         model=replace(config.model, frame=data.frame, width=12, state_size=3, channels=4),
         data=data,
-        training=replace(
-            config.training,
-            steps=60,
-            batch_size=3,
-            length=5,
-            decay_steps=40,
-            long_parts=min(config.training.long_parts, 2),
-            rehearsal_steps=min(config.training.rehearsal_steps, 2),
-            rehearsal_sequences=3,
-            rehearsal_parts=2,
-            checkpoint_every=4,
-        ),
-        schedule=Staged(
-            settle_window=1,
-            settle_after=0,
-            settle_tolerance=0.99,
-            level_one_steps=2,
-            upper_steps=2,
-            shift_steps=4,
-            squeeze_steps=1,
-        ),
+        training=training,
     )
 
 
@@ -92,20 +54,57 @@ def _little(data: Data) -> Data:
 
 def setting(runs: Sequence[Result]) -> str:
     """What differs from the paper, for the table."""
-    name: str = runs[0].config["preset"]
-    layers = runs[0].config["model"].get("layers", LAYERS)  # older runs had no choice
-    fewer = f"{layers} layers in each network ({LAYERS}), " if layers != LAYERS else ""
-    differs = SETTINGS.get(name) or SETTINGS[name.split("/")[0]]
-    return f"{name}: {fewer}{differs}{_last_stage(name, runs[0].config.get('training', {}))}"
+    config = from_dict(RunConfig, runs[0].config, "config")
+    if config.preset.startswith("tiny/"):
+        return f"{config.preset}: a run of seconds, which measures nothing"
+    return f"{config.preset}: {', '.join(differences(config)) or 'as in the paper'}"
 
 
-def _last_stage(name: str, training: dict[str, Any]) -> str:
-    """What only some of a preset's runs have, or have last."""
-    if name == "cpu/moving-ball" and training.get("landing_steps"):
-        return f", then {training['long_steps']} more, at the end of which the rate falls to 0"
-    if name != "cpu/3dsd":
-        return ""
-    fresh, stale = (training.get(each, 0.0) for each in ("long_fresh", "stale"))
-    begun = f", {fresh:.0%} of the sequences begun anew with every part" if fresh else ""
-    read = f", {stale:.0%} of the updates of levels 2 and 3 stale (none)" if stale else ""
-    return f"{begun}{read}, rehearsal of level 3 (none)"
+def differences(config: RunConfig) -> list[str]:
+    """Each difference from the paper in a few words; in brackets what the paper has."""
+    name = config.preset.split("/")[-1]
+    paper = PRESETS.get(f"paper/{name}", PRESETS[CLOSEST])
+    found = [DATA[name]] if name in DATA and not config.preset.startswith("paper/") else []
+    if type(config.data) is type(paper.data):
+        found += _of_data(config.data, paper.data)
+    return [*found, *_of_model(config, paper), *_of_training(config, paper)]
+
+
+def _of_data(ours: Data, theirs: Data) -> Iterator[str]:
+    for field in fields(theirs):
+        mine, other = getattr(ours, field.name), getattr(theirs, field.name)
+        if mine != other:
+            yield f"{field.name.replace('_', ' ')} {mine} ({other})"
+
+
+def _of_model(config: RunConfig, paper: RunConfig) -> Iterator[str]:
+    ours, theirs = config.model, paper.model
+    if ours.network != theirs.network:
+        yield "smaller image network"
+    if ours.layers != theirs.layers:
+        yield f"{ours.layers} layers in each network ({theirs.layers})"
+    for field, symbol in (("state_size", "state size"), ("width", "width")):
+        if getattr(ours, field) != getattr(theirs, field):
+            yield f"{symbol} {getattr(ours, field)} ({getattr(theirs, field)})"
+
+
+def _of_training(config: RunConfig, paper: RunConfig) -> Iterator[str]:
+    ours, theirs = config.training, paper.training
+    if added := additions_of(config):
+        yield "our recipe with " + " and ".join(
+            part for part in (", ".join(a.name for a in added[:-1]), added[-1].name) if part
+        )
+    if ours.kl_balancing != theirs.kl_balancing:
+        yield "no KL balancing" if theirs.kl_balancing else "KL balancing"
+    if _rates(ours) != _rates(theirs):
+        yield f"learning rate {_rates(ours)} ({_rates(theirs)})"
+    if ours.batch_size != theirs.batch_size:
+        yield f"batches of {ours.batch_size} ({theirs.batch_size})"
+    if ours.length != theirs.length:
+        yield f"sequences of {ours.length} frames ({theirs.length})"
+    if ours.steps != theirs.steps:
+        yield f"at most {ours.steps:,} steps ({theirs.steps:,})"
+
+
+def _rates(training: TrainingConfig) -> str:
+    return f"{training.learning_rate:g} to {training.final_learning_rate:g}"

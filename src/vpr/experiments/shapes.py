@@ -20,7 +20,7 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 EXPERIMENT = Experiment(
     name="3dsd-events",
     title="3D Shapes Dynamic: F1 of level 2 (wall) and level 3 (object) over training",
-    cost="about twenty-five minutes a run",
+    cost="one run of cpu/3dsd each",
     variants=variants,
     measure=trained(level_scores(FACTORS)),
     draw=partial(draw_levels, factors=FACTORS),

@@ -54,4 +54,4 @@ def shown(claim: Claim) -> str:
 
 
 def _number(value: float, claim: Claim) -> str:
-    return f"{100 * value:.1f} %" if claim.percent else f"{value:.4f}"
+    return f"{100 * value:.1f} %" if claim.percent else f"{value:.{claim.digits}f}"

@@ -7,32 +7,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from vpr.checkpoint import METRICS, TRAINING, RunFolder, load_model, save_checkpoint
+from vpr.checkpoint import RunFolder, load_model
 from vpr.config import RunConfig
 from vpr.errors import VPRError
 from vpr.evaluation import evaluate
 from vpr.experiments.base import Advance, Measured, Stopped
 from vpr.experiments.look import look_at
 from vpr.experiments.store import seeded
-from vpr.files import read_json, write_atomically, write_json
-from vpr.metrics import StepLog
+from vpr.experiments.truth import labelled
+from vpr.files import read_json, write_json
 from vpr.serial import to_dict
-from vpr.session import Session
-from vpr.training import Progress, rule_in_force, train
+from vpr.training.loop import Progress, train
+from vpr.training.metrics import StepLog
+from vpr.training.session import Session
 
 RECORD, LOOKS = "record.json", "looks.jsonl"
-BRANCH = "before-ce.safetensors"  # the checkpoint from which on CE makes a difference
 DIGITS = 8  # of a setting's digest, in the name of its folder
 EVERY = 50  # steps from one look to the next
-Record = dict[str, Any]  # "evaluation", "looks", "settled", "seconds"
+GOOD = 0.95  # the F1 whose time is taken
+Record = dict[str, Any]  # "evaluation", "looks", "time_to_f1", "seconds"
+Look = dict[str, Any]  # "step", "seconds", "stage", "levels"
 
 
 def trained(
@@ -91,8 +91,6 @@ def _name(config: RunConfig, digest: str, every: int) -> str:
 def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Record:
     if (folder / RECORD).exists():
         return read_json(folder / RECORD)  # type: ignore[no-any-return]
-    if not folder.exists():
-        _branch_off(config, folder, every)
     looking = Looking(folder, every)
     outcome = train(config, folder, watch=_watch(advance), look=looking)
     looking.close()
@@ -100,10 +98,10 @@ def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Re
         raise Stopped
     looks = [json.loads(line) for line in (folder / LOOKS).read_text().splitlines()]
     record = {
-        "evaluation": evaluate(load_model(folder), config.data),
+        "evaluation": evaluate(load_model(folder), labelled(config.data)),
         "looks": looks,
-        "settled": outcome.settled,
-        "seconds": looks[-1]["seconds"] + outcome.rehearsed,
+        "time_to_f1": {level: time_to_f1(looks, level) for level in looks[-1]["levels"]},
+        "seconds": looks[-1]["seconds"],
     }
     write_json(folder / RECORD, record)
     return record
@@ -114,24 +112,22 @@ def steps(record: Record) -> list[int]:
     return [look["step"] for look in record["looks"]]
 
 
-def _branch_off(config: RunConfig, folder: Path, every: int) -> None:
-    """Until CE may decide, a run without CE is the run with it: go on from there if it is here."""
-    twin = replace(config, model=replace(config.model, expected=True))
-    origin = run_folder(twin, folder.parent, every)
-    if not config.model.unexpected or not (origin / BRANCH).exists():
-        return
-    RunFolder(folder).claim(config)
-    shutil.copy(origin / LOOKS, folder / LOOKS)
-    shutil.copy(origin / METRICS, folder / METRICS)
-    copy = partial(shutil.copy, origin / BRANCH)
-    write_atomically(folder / TRAINING, copy)
+def time_to_f1(looks: Sequence[Look], level: str, good: float = GOOD) -> dict[str, float] | None:
+    """Step and seconds of the first look from which on the level's F1 is `good` or more.
+
+    None if the last look has less, or the data has no labels. The seconds include the looks.
+    """
+    lasting = list(
+        takewhile(lambda look: look["levels"][level].get("f1", 0.0) >= good, reversed(looks))
+    )
+    return {name: lasting[-1][name] for name in ("step", "seconds")} if lasting else None
 
 
 class Looking:
     """Writes down what `look_at` sees, every so many steps and at the last one."""
 
     def __init__(self, folder: Path, every: int) -> None:
-        self.folder, self.path, self.every = folder, folder / LOOKS, every
+        self.path, self.every = folder / LOOKS, every
         self.log: StepLog | None = None
         self.start = perf_counter()
 
@@ -140,12 +136,12 @@ class Looking:
             self.log = StepLog(self.path, session.step - 1)
             self.start -= self._seconds_before()
         if session.step % self.every == 0 or session.step == session.last():
-            rule = rule_in_force(session.rule, session.weights(back=1))
-            levels = look_at(session.model, rule, session.config.data)
-            seconds = perf_counter() - self.start
-            self.log.push({"step": session.step, "seconds": seconds, "levels": levels})
-        if _may_be_branched_off(session):
-            save_checkpoint(self.folder / BRANCH, session.checkpoint())
+            before = session.step - 1  # the step that was just done
+            levels = look_at(session.model, session.rule_at(before), session.config.data)
+            seconds, stage = perf_counter() - self.start, session.stage(before).name
+            self.log.push(
+                {"step": session.step, "seconds": seconds, "stage": stage, "levels": levels}
+            )
 
     def _seconds_before(self) -> float:
         """Of earlier sittings, as far as their work was kept."""
@@ -157,17 +153,9 @@ class Looking:
             self.log.close()
 
 
-def _may_be_branched_off(session: Session) -> bool:
-    """The next step is the first at which it matters that the rule has CE beside CU."""
-    model = session.config.model
-    begins = session.weights().expected and not session.weights(back=1).expected
-    return begins and model.expected and model.unexpected
-
-
 def _watch(advance: Advance) -> Callable[[Progress], None]:
     def watch(now: Progress) -> None:
         rates = " ".join(f"{rate:.2f}" for rate in now.update_rate)
-        note = f"loss {now.loss:.1f} updates {rates}" if rates else "the top level rehearses"
-        advance(now.step, now.steps, note)
+        advance(now.step, now.steps, f"{now.stage}: loss {now.loss:.1f} updates {rates}")
 
     return watch

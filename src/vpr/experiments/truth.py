@@ -1,0 +1,45 @@
+"""The true events of a level: what its boundaries are scored against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpr.data import Batch, Dataset, NestedWorld, factor_of
+from vpr.data.nested_world import level_changes
+
+
+@dataclass(frozen=True)
+class LabelledWorld:
+    """A nested world whose batches also have the true events of each level, as "level 2", …"""
+
+    name: ClassVar[str] = NestedWorld.name
+    world: NestedWorld
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        return self.world.frame
+
+    def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
+        batch = self.world.batch(count, length, rng)
+        truth = {events_of(level): marks for level, marks in level_changes(batch).items()}
+        return batch._replace(changes=batch.changes | truth)
+
+
+def labelled(data: Dataset) -> Dataset:
+    """The dataset; a nested world with the true events of its levels."""
+    return LabelledWorld(data) if isinstance(data, NestedWorld) else data
+
+
+def events_of(level: int) -> str:
+    """Name of the true events of a level of a nested world."""
+    return f"level {level}"
+
+
+def truth_of(level: int, batch: Batch) -> NDArray[np.bool_]:  # (B, T)
+    """The level's own events where the batch has them, else the changes of its factor."""
+    name = events_of(level)
+    return batch.changes[name if name in batch.changes else factor_of(level, batch)]

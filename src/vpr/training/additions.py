@@ -1,0 +1,145 @@
+"""What our recipe adds to the training of the paper, each with a way to take it out again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from vpr.config import RunConfig
+from vpr.errors import VPRError
+
+Remove = Callable[[RunConfig], RunConfig]
+
+
+@dataclass(frozen=True)
+class Addition:
+    """One difference from the paper that is meant to improve training.
+
+    `remove` returns a configuration that has no such addition unchanged.
+    """
+
+    name: str  # as in `vpr train --without NAME`
+    motivation: str  # one sentence
+    literature: str  # its name in the literature, or ""
+    remove: Remove
+
+    def is_in(self, config: RunConfig) -> bool:
+        """Whether the configuration has it."""
+        return self.remove(config) != config
+
+
+def without_objective(name: str) -> Remove:
+    """Removes a loss term from all stages."""
+
+    def remove(config: RunConfig) -> RunConfig:
+        stages = [
+            replace(stage, objectives=tuple(each for each in stage.objectives if each != name))
+            for stage in config.stages
+        ]
+        return replace(config, stages=tuple(stages))
+
+    return remove
+
+
+def with_linear_annealing(config: RunConfig) -> RunConfig:
+    """β rises linearly from 0."""
+    stages = (
+        replace(stage, beta=(0.0, stage.beta[1])) if stage.beta[0] < stage.beta[1] else stage
+        for stage in config.stages
+    )
+    return replace(config, stages=tuple(stages))
+
+
+def without_random_updates(config: RunConfig) -> RunConfig:
+    stages = (replace(stage, random_updates=0.0) for stage in config.stages)
+    return replace(config, stages=tuple(stages))
+
+
+def with_early_ce(config: RunConfig) -> RunConfig:
+    """CE may decide in all stages."""
+    return replace(config, stages=tuple(replace(stage, expected=True) for stage in config.stages))
+
+
+def with_plain_reconstruction(config: RunConfig) -> RunConfig:
+    """The reconstruction has the weight 1."""
+    return replace(config, training=replace(config.training, frame_nats=0.0))
+
+
+def with_plain_mean(config: RunConfig) -> RunConfig:
+    """CU compares D_st with its mean."""
+    return replace(config, model=replace(config.model, power=1.0))
+
+
+ADDITIONS: tuple[Addition, ...] = (
+    Addition(
+        "persistence",
+        "The ELBO has no term for frames at which a level stays, so nothing trains the posterior "
+        "to agree with the unchanged state while nothing changes.",
+        "static component of a renewal-process prior (cf. DLH)",
+        without_objective("persistence"),
+    ),
+    Addition(
+        "geometric-annealing",
+        "β spends as many steps between 0.001 and 0.01 as between 0.1 and 1, so that levels let go "
+        "of what varies within their events while they still separate all states.",
+        "KL annealing",
+        with_linear_annealing,
+    ),
+    Addition(
+        "random-updates",
+        "A level that never updates has no events to learn its transition from, so early in "
+        "training it also updates at random frames.",
+        "exploration",
+        without_random_updates,
+    ),
+    Addition(
+        "late-ce",
+        "CE compares with predictions of the transition model, which mean nothing before it is "
+        "trained, so CE decides only once β has reached 1.",
+        "",
+        with_early_ce,
+    ),
+    Addition(
+        "data-scaled-reconstruction",
+        "The balance of reconstruction and KL should not depend on the number of pixels or on the "
+        "contrast of the data.",
+        "calibrated decoders (cf. σ-VAE, GECO)",
+        with_plain_reconstruction,
+    ),
+    Addition(
+        "root-mean-cu",
+        "D_st is much larger at events than between them, so its mean is set by the rate of "
+        "events; the mean of its root depends on them less.",
+        "",
+        with_plain_mean,
+    ),
+    Addition(
+        "overshooting",
+        "The transition model is trained to predict one event ahead only, and its errors add up "
+        "over many events.",
+        "latent overshooting (PlaNet)",
+        without_objective("overshooting"),
+    ),
+)
+
+
+def addition(name: str) -> Addition:
+    """The addition of this name."""
+    for each in ADDITIONS:
+        if each.name == name:
+            return each
+    raise VPRError(f"no addition {name!r}: choose from {', '.join(a.name for a in ADDITIONS)}")
+
+
+def additions_of(config: RunConfig) -> tuple[Addition, ...]:
+    """Those that the configuration has."""
+    return tuple(each for each in ADDITIONS if each.is_in(config))
+
+
+def without(config: RunConfig, names: list[str]) -> RunConfig:
+    """The configuration without these additions, each of which it must have."""
+    for each in map(addition, names):
+        if not each.is_in(config):
+            raise VPRError(f"{config.preset} has no {each.name} to leave out")
+        config = each.remove(config)
+    return config

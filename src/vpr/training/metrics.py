@@ -1,0 +1,90 @@
+"""What training writes down while it goes: metrics.jsonl and TensorBoard curves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import takewhile
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from torch.utils.tensorboard import SummaryWriter
+
+from vpr.checkpoint import RunFolder
+from vpr.config import RunConfig
+from vpr.errors import VPRError
+from vpr.files import step_lines, why, write_text
+
+if TYPE_CHECKING:
+    from vpr.training.loop import Progress
+
+
+class StepLog:
+    """Lines of JSON, each with its `step`. Opened at a step, it drops the lines after that one:
+    a resumed run will write them again."""
+
+    def __init__(self, path: Path, step: int) -> None:
+        if path.exists():
+            kept = takewhile(lambda line: line["step"] <= step, step_lines(path))
+            write_text(path, "".join(json.dumps(line) + "\n" for line in kept))
+        self.file = path.open("a", encoding="utf-8")
+
+    def push(self, line: dict[str, Any]) -> None:
+        self.file.write(json.dumps(line) + "\n")
+        self.file.flush()
+
+    def close(self) -> None:
+        self.file.close()
+
+
+class MetricsLog:
+    """Every `log_every` steps a line and a point on each curve."""
+
+    def __init__(self, folder: RunFolder, config: RunConfig, step: int) -> None:
+        self.every = config.training.log_every
+        with _clear_words(folder):
+            self.lines = StepLog(folder.metrics, step)
+            self.board = SummaryWriter(str(folder.tensorboard), purge_step=step + 1)
+        self.folder = folder
+
+    def push(self, progress: Progress) -> None:
+        if progress.step % self.every and progress.step != progress.steps:
+            return
+        with _clear_words(self.folder):
+            self.lines.push(progress._asdict())
+            for name, value in _curves(progress).items():
+                self.board.add_scalar(name, value, progress.step)
+
+    def __enter__(self) -> MetricsLog:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.lines.close()
+        self.board.close()
+
+
+@contextmanager
+def _clear_words(folder: RunFolder) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise VPRError(f"cannot write metrics into {folder.path}: {why(error)}") from error
+
+
+def _curves(progress: Progress) -> dict[str, float]:
+    curves = {
+        "loss": progress.loss,
+        "reconstruction": progress.reconstruction,
+        "beta": progress.beta,
+    }
+    of_levels = {"kl": progress.kl, "update rate": progress.update_rate} | progress.objectives
+    for name, values in of_levels.items():
+        curves |= {f"{name}/level {level}": value for level, value in enumerate(values, start=1)}
+    return curves

@@ -1,0 +1,93 @@
+"""Loss terms in addition to the ELBO. Each receives the trace of a batch and returns one number per
+level, in nats per frame, which is weighted by β like that level's KL. The model knows none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from vpr.beliefs import Belief, kl
+from vpr.block import Block, Path
+from vpr.errors import VPRError
+from vpr.model import VPR
+from vpr.trace import LevelTrace, Trace
+from vpr.tree import tree_map
+
+Objective = Callable[[VPR, Trace], Tensor]  # → (N,)
+
+
+def persistence(model: VPR, trace: Trace) -> Tensor:
+    """Σ_t ln(1 + D_KL(q_st ‖ p_st)) over the frames at which a level n ≥ 2 is asked and stays.
+
+    The ELBO of VPR has no term for such frames, so nothing trains q_st, the belief about a new
+    frame under the old context, to agree with the last posterior p_st while nothing changes. This
+    is the static component of a renewal process, whose prior at every frame is a mixture of the
+    previous posterior and the predicted state. The logarithm bounds the gradient where a change
+    was missed, which would otherwise pull two different states together.
+    """
+    return _each_level(model, trace, _persistence_of)
+
+
+def overshooting(model: VPR, trace: Trace) -> Tensor:
+    """Σ_τ ln(1 + D_KL(q_τ ‖ p̃_τ)) over the events of a level n ≥ 2: latent overshooting.
+
+    p̃_τ is predicted from the first event of the sequence alone: s̃_1 = s_1, then
+    d̃_{τ+1} = f_tran(s̃_τ, d̃_τ), p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean, as in a rollout. Only
+    f_tran and the prior learn from it. A rollout may be much longer than a training sequence, so a
+    second pass starts from the d̃ that another sequence of the batch ended with: predictions must
+    not depend on how long ago a sequence began.
+    """
+    return _each_level(model, trace, _overshooting_of)
+
+
+OBJECTIVES: dict[str, Objective] = {"persistence": persistence, "overshooting": overshooting}
+
+
+def objective(name: str) -> Objective:
+    """The objective of this name."""
+    if name not in OBJECTIVES:
+        raise VPRError(f"no objective {name!r}: choose from {', '.join(OBJECTIVES)}")
+    return OBJECTIVES[name]
+
+
+def _each_level(
+    model: VPR, trace: Trace, term: Callable[[Block, LevelTrace], Tensor]
+) -> Tensor:  # (N,)
+    """`term` of levels 2 to N; level 1 updates at every frame and has none."""
+    above = zip(model.levels()[1:], trace.levels[1:], strict=True)
+    terms = [term(block, level) for block, level in above]
+    return torch.stack([trace.c0.new_zeros(()), *terms])
+
+
+def _persistence_of(block: Block, level: LevelTrace) -> Tensor:
+    evidence, path, index = level.evidence, level.path, level.update_index
+    stays = evidence.kl_static.isfinite() & ~evidence.boundary  # (B, T)
+    context = index.hold(block.q.of_d(path.d) + block.q.of_c(path.c))  # (B, T, H)
+    p_st = tree_map(index.hold, path.q)
+    q_st = block.q.given(level.x + context)
+    return torch.where(stays, torch.log1p(kl(q_st, p_st)), 0.0).mean()
+
+
+def _overshooting_of(block: Block, level: LevelTrace) -> Tensor:
+    path = tree_map(torch.detach, level.path)
+    events = level.evidence.boundary.sum(1)  # (B,)
+    first, d = _overshoot(block, path, path.d[:, 0], events)
+    second, _ = _overshoot(block, path, d.roll(1, 0).detach(), events)
+    return (first + second) / level.evidence.boundary.numel()
+
+
+def _overshoot(block: Block, path: Path, d: Tensor, events: Tensor) -> tuple[Tensor, Tensor]:
+    """Σ ln(1 + D_KL(q_τ ‖ p̃_τ)) from d (B, D) at the first event, and d̃ (B, D) after the last."""
+    s, total = path.s[:, 0], path.s.new_zeros(())
+    for k in range(1, path.s.shape[1]):
+        here = k < events  # (B,)
+        moved = block.f_tran(s, d)
+        p = block.p(moved, path.c[:, k])
+        apart = torch.log1p(kl(Belief(path.q.mean[:, k], path.q.std[:, k]), p))
+        total = total + torch.where(here, apart, 0.0).sum()
+        d = torch.where(here.unsqueeze(1), moved, d)
+        s = torch.where(here.unsqueeze(1), p.mean, s)
+    return total, d

@@ -1,0 +1,164 @@
+"""Everything that changes while training, and so everything that a checkpoint holds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from vpr.checkpoint import Checkpoint
+from vpr.checks import check_values
+from vpr.config import RunConfig, TrainingConfig
+from vpr.data import training_rng
+from vpr.errors import VPRError
+from vpr.events import RandomUpdates, Rule, Subjective, Window
+from vpr.model import VPR
+from vpr.trace import State, Trace
+from vpr.training.stages import Stage, Timetable
+from vpr.tree import tree_map
+
+SAMPLE = 256  # frames from which the data's mean and variation are estimated
+
+
+class Session:
+    """A run in progress: model, optimiser, data stream, random generators and stages."""
+
+    def __init__(self, config: RunConfig, device: torch.device | str = "cpu") -> None:
+        self.config = config
+        torch.manual_seed(config.seed)
+        self.model = VPR(config.model).to(device)
+        self.rule = self.model.rule
+        self.optimiser = torch.optim.Adam(
+            self.model.parameters(),
+            lr=config.training.learning_rate,
+            fused=self.model.usual.device.type in ("cpu", "cuda"),
+        )
+        self.rng = training_rng(config.seed)
+        self.noise = torch.Generator().manual_seed(config.seed)  # of the latent states
+        self.chance = torch.Generator().manual_seed(config.seed + 2**32)  # of random updates
+        self.timetable = Timetable(config.stages, config.training.steps)
+        self.windows: tuple[Window, ...] | None = None
+        self.step = 0
+        self.reconstruction_weight = self._estimate_from_data()
+
+    def checkpoint(self) -> Checkpoint:
+        tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
+        for name, parameter in self.model.named_parameters():
+            for key, value in self.optimiser.state.get(parameter, {}).items():
+                tensors[f"adam.{name}.{key}"] = value
+        for level, window in enumerate(self.windows or (), start=2):
+            tensors |= {f"window.{level}.{k}": v for k, v in window._asdict().items()}
+        tensors["noise"], tensors["chance"] = self.noise.get_state(), self.chance.get_state()
+        notes = {
+            "step": self.step,
+            "data": self.rng.bit_generator.state,
+        }
+        return Checkpoint(tensors, notes)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        tensors, notes = checkpoint
+        try:
+            self.model.load_state_dict(_under(tensors, "model."))
+        except RuntimeError as error:
+            raise VPRError("the checkpoint does not fit its config.json") from error
+        for name, parameter in self.model.named_parameters():
+            self.optimiser.state[parameter] = {
+                key: value.to(parameter.device)
+                for key, value in _under(tensors, f"adam.{name}.").items()
+            }
+        levels = range(2, self.config.model.levels + 1)
+        windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
+        self.windows = tree_map(lambda tensor: tensor.to(self.model.usual.device), windows)
+        self.noise.set_state(tensors["noise"])
+        self.chance.set_state(tensors["chance"])
+        self.step = notes["step"]
+        self.rng.bit_generator.state = notes["data"]
+
+    def batch(self) -> Tensor:
+        """The next training batch (B, T, *frame)."""
+        training = self.config.training
+        drawn = self.config.data.batch(training.batch_size, training.length, self.rng)
+        return torch.from_numpy(drawn.frames)
+
+    def stage(self, step: int | None = None) -> Stage:
+        """Of the coming step, or of another."""
+        return self.timetable.at(self.step if step is None else step)[0]
+
+    def beta(self) -> float:
+        """Of the coming step."""
+        stage, progress = self.timetable.at(self.step)
+        return stage.beta_at(progress)
+
+    def learning_rate(self) -> float:
+        """Of the coming step."""
+        decayed = self.timetable.decayed(self.step)
+        return learning_rate(self.step, decayed, self.config.training)
+
+    def training_rule(self) -> Rule:
+        """The rule of the coming step, with the random updates of its stage."""
+        stage, rule = self.stage(), self.rule_at(self.step)
+        if not stage.random_updates or not isinstance(rule, Subjective):
+            return rule
+        return RandomUpdates(rule, stage.random_updates, self.chance)
+
+    def rule_at(self, step: int) -> Rule:
+        """The criteria that may decide at a step. Without CU, CE decides from the start."""
+        rule = self.rule
+        if not isinstance(rule, Subjective) or not rule.unexpected:
+            return rule
+        return replace(rule, expected=rule.expected and self.stage(step).expected)
+
+    def initial_state(self) -> State:
+        """Before the first frame. Each place in the batch keeps its windows of D_st."""
+        state = self.model.initial(self.config.training.batch_size)
+        return state if self.windows is None else state._replace(windows=self.windows)
+
+    def advance(self, trace: Trace) -> None:
+        """Record that a step is done."""
+        self.windows = trace.state.windows
+        self.model.remember(self.windows)
+        self.step += 1
+
+    def last(self) -> int:
+        """The run's last step."""
+        return self.config.training.steps
+
+    @property
+    def is_finished(self) -> bool:
+        return self.step >= self.last()
+
+    @torch.no_grad()
+    def _estimate_from_data(self) -> float:
+        """Start the decoder at the mean frame; the weight of the reconstruction.
+
+        The weight makes the variation of the frames around their mean worth `frame_nats`.
+        """
+        training, likelihood = self.config.training, self.model.likelihood
+        count = math.ceil(SAMPLE / training.length)
+        video = torch.from_numpy(self.config.data.batch(count, training.length, self.rng).frames)
+        check_values(video, self.config.model)
+        mean = video.mean((0, 1, *range(3, video.dim())))
+        self.model.codec.set_output(likelihood.level(mean).to(self.model.usual))
+        if not training.frame_nats:
+            return 1.0
+        frames = video.flatten(0, 1)
+        of_mean = likelihood.nll(likelihood.level(frames.mean(0)).expand_as(frames), frames)
+        of_itself = likelihood.nll(likelihood.level(frames), frames)
+        variation = float(of_mean - of_itself) / len(frames)
+        return training.frame_nats / max(variation, 1e-6)
+
+
+def learning_rate(step: int, decayed: float, training: TrainingConfig) -> float:
+    """A linear rise over the warm-up, then cosine decay over the stages that have it.
+
+    `decayed`: the share of the decay that is done.
+    """
+    low, high = training.final_learning_rate, training.learning_rate
+    risen = min((step + 1) / max(training.warmup_steps, 1), 1.0)
+    return risen * (low + (high - low) * 0.5 * (1 + math.cos(math.pi * decayed)))
+
+
+def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}

@@ -1,0 +1,74 @@
+"""A run is a tuple of stages: how β, the criteria and the extra loss terms change over time.
+
+Stages are plain data: the run folder stores them and `vpr train --show` prints them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from vpr.errors import VPRError
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of a run.
+
+    The shares of a run's stages add up to 1.
+    """
+
+    name: str
+    share: float  # of training.steps
+    beta: tuple[float, ...] = (1.0, 1.0)  # β at the first and the last step; see `beta_at`
+    expected: bool = True  # whether criterion CE may decide
+    random_updates: float = 0.0  # probability of an update without a criterion, levels 2 to N
+    decay: bool = False  # whether the learning rate falls; see `learning_rate`
+    objectives: tuple[str, ...] = ()  # names in `vpr.training.objectives`
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beta", tuple(self.beta))
+        object.__setattr__(self, "objectives", tuple(self.objectives))
+        if not 0 < self.share <= 1:
+            raise VPRError(f"a stage's share must be above 0 and at most 1, got {self.share}")
+        if len(self.beta) != 2 or min(self.beta) < 0:
+            raise VPRError(f"a stage's beta must be two numbers of 0 or more, got {self.beta}")
+        if not 0 <= self.random_updates <= 1:
+            raise VPRError(f"random_updates must be between 0 and 1, got {self.random_updates}")
+
+    def beta_at(self, progress: float) -> float:
+        """β when this share of the stage is done: geometric, or linear where it starts at 0."""
+        first, last = self.beta
+        return last * progress if first == 0 else float(first * (last / first) ** progress)
+
+
+class Timetable:
+    """Which stage each step of a run belongs to."""
+
+    def __init__(self, stages: Sequence[Stage], total: int) -> None:
+        if not stages or not math.isclose(sum(stage.share for stage in stages), 1.0):
+            raise VPRError("the shares of a run's stages must add up to 1")
+        ends = accumulate(stage.share for stage in stages)
+        self.stages, self.total = tuple(stages), total
+        self.ends = [round(end * total) for end in ends]  # the first step after each stage
+
+    def at(self, step: int) -> tuple[Stage, float]:
+        """The stage of a step, counted from 0, and the share of the stage that is done."""
+        start = 0
+        for stage, end in zip(self.stages, self.ends, strict=True):
+            if step < end:
+                return stage, (step - start) / (end - start)
+            start = end
+        return self.stages[-1], 1.0
+
+    def decayed(self, step: int) -> float:
+        """The share of the steps with a falling learning rate that are done."""
+        start, done, falling = 0, 0, 0
+        for stage, end in zip(self.stages, self.ends, strict=True):
+            if stage.decay:
+                falling += end - start
+                done += min(max(step - start, 0), end - start)
+            start = end
+        return done / falling if falling else 0.0

@@ -1,0 +1,182 @@
+"""Our additions to the paper's training, and what becomes of a run without each."""
+
+import json
+from dataclasses import fields, replace
+
+import pytest
+
+from vpr.cli import main
+from vpr.config import RunConfig
+from vpr.experiments import ablation
+from vpr.experiments.base import Result, Results
+from vpr.experiments.worlds import scored_events
+from vpr.presets import PAPER_STAGES, PRESETS, RECIPE, preset
+from vpr.serial import from_dict, to_dict
+from vpr.training.additions import ADDITIONS, Addition, addition, additions_of
+from vpr.training.stages import Stage
+
+BALL = preset("cpu/moving-ball")
+# With every addition there is, whatever the recipe has at present.
+WHOLE = replace(
+    BALL,
+    stages=(
+        Stage(
+            "reconstruct",
+            0.35,
+            beta=(0.001, 0.001),
+            until_settled=True,
+            length=5,
+            expected=False,
+            random_updates=0.25,
+            objectives=("persistence", "overshooting"),
+        ),
+        Stage("anneal", 0.25, beta=(0.001, 1.0), expected=False, random_updates=0.1),
+        Stage("train", 0.4, decay=True, objectives=("overshooting", "persistence")),
+    ),
+    model=replace(BALL.model, power=0.5),
+    training=replace(BALL.training, frame_nats=200.0),
+)
+CHANGED = {  # what `remove` may change: fields of the stages, or of a part of the configuration
+    "persistence": "objectives",
+    "random-updates": "random_updates",
+    "late-ce": "expected",
+    "overshooting": "objectives",
+}
+
+
+def _changed(one: Stage, other: Stage) -> set[str]:
+    return {f.name for f in fields(one) if getattr(one, f.name) != getattr(other, f.name)}
+
+
+@pytest.mark.parametrize("each", ADDITIONS, ids=lambda each: each.name)
+def test_what_is_removed_is_gone_and_everything_else_is_there(each: Addition) -> None:
+    left = each.remove(WHOLE)
+    assert set(additions_of(WHOLE)) - set(additions_of(left)) == {each}
+    assert each.remove(left) == left
+    assert from_dict(RunConfig, json.loads(json.dumps(to_dict(left))), "config") == left
+    assert (left.seed, left.data, left.preset) == (WHOLE.seed, WHOLE.data, WHOLE.preset)
+    assert each.motivation.endswith(".")
+
+
+@pytest.mark.parametrize(("name", "field"), CHANGED.items())
+def test_nothing_but_one_field_of_the_stages_changes(name: str, field: str) -> None:
+    left = addition(name).remove(WHOLE)
+    assert replace(left, stages=WHOLE.stages) == WHOLE
+    pairs = list(zip(WHOLE.stages, left.stages, strict=True))
+    assert set().union(*(_changed(*pair) for pair in pairs)) == {field}
+
+
+def test_an_objective_is_removed_from_all_stages_and_no_other_is() -> None:
+    left = addition("persistence").remove(WHOLE)
+    assert [stage.objectives for stage in left.stages] == [("overshooting",), (), ("overshooting",)]
+
+
+def test_random_updates_and_late_ce() -> None:
+    left = addition("random-updates").remove(WHOLE)
+    assert [stage.random_updates for stage in left.stages] == [0.0, 0.0, 0.0]
+    left = addition("late-ce").remove(WHOLE)
+    assert all(stage.expected for stage in left.stages)
+
+
+def test_without_the_delay_annealing_takes_its_share() -> None:
+    left = addition("delayed-annealing").remove(WHOLE)
+    assert replace(left, stages=WHOLE.stages) == WHOLE
+    anneal, train = left.stages
+    assert anneal.share == pytest.approx(0.6)
+    assert replace(anneal, share=0.25) == WHOLE.stages[1]
+    assert train == WHOLE.stages[2]
+
+
+def test_numbers_become_those_of_the_paper() -> None:
+    left = addition("data-scaled-reconstruction").remove(WHOLE)
+    assert left == replace(WHOLE, training=replace(WHOLE.training, frame_nats=0.0))
+    left = addition("root-mean-cu").remove(WHOLE)
+    assert left == replace(WHOLE, model=replace(WHOLE.model, power=1.0))
+
+
+def test_the_paper_has_none_and_all_cpu_presets_have_the_same() -> None:
+    own = set(additions_of(BALL))
+    assert {each.name for each in own} >= {"persistence", "delayed-annealing"}
+    for name, config in PRESETS.items():
+        assert set(additions_of(config)) == (own if name.startswith("cpu/") else set())
+
+
+def test_without_all_of_them_stages_are_about_the_paper() -> None:
+    """What is left of the recipe: β rises from the start, with both criteria and no other term."""
+    config = BALL
+    for each in additions_of(BALL):
+        config = each.remove(config)
+    assert len(config.stages) == len(PAPER_STAGES)
+    for ours, theirs in zip(config.stages, PAPER_STAGES, strict=True):
+        assert _changed(ours, theirs) <= {"share", "beta", "decay", "length"}
+
+
+def _shown(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, object]]:
+    assert main(["train", "cpu/moving-ball", "--show", "--json", *words]) == 0
+    stages: list[dict[str, object]] = json.loads(capsys.readouterr().out)["stages"]
+    return stages
+
+
+def test_the_command_leaves_out_what_it_is_told_to(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = [to_dict(stage) for stage in RECIPE]
+    assert _shown(capsys) == json.loads(json.dumps(plain))
+    told = _shown(capsys, "--without", "random-updates", "--without", "persistence")
+    assert all(stage["random_updates"] == 0.0 for stage in told)
+    assert not any("persistence" in stage["objectives"] for stage in told)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["cpu/moving-ball", "--without", "nothing"], "no addition 'nothing': choose from"),
+        (["paper/moving-ball", "--without", "persistence"], "has no persistence to leave out"),
+    ],
+)
+def test_mistakes_are_one_line(
+    words: list[str], wanted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", *words, "--show"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert wanted in line
+
+
+def _results() -> Results:
+    """Two seeds of each variant; F1 is 0.9, without an addition 0.5."""
+    found = {}
+    for name, config in ablation.variants("cpu").items():
+        f1 = 0.9 if name.endswith("-full") else 0.5
+        metrics = {"f1": f1} | {
+            f"f1_{events}": f1 for events in scored_events(config.data).values()
+        }
+        found[name] = [Result(name, seed, to_dict(config), {}, 1.0, metrics) for seed in (0, 1)]
+    return found
+
+
+def test_every_addition_is_left_out_of_every_dataset() -> None:
+    found = ablation.variants("cpu")
+    for name in ("moving-ball", "3dsd", "world-4", "world-9"):
+        full = found[f"{name}-full"]
+        for each in additions_of(full):
+            assert found.pop(f"{name}-without-{each.name}") == each.remove(full)
+    assert len(found) == 4
+    assert found["moving-ball-full"] == BALL
+    assert ablation.EXPERIMENT.seeds == 3
+
+
+def test_claims_are_of_every_level_and_figures_of_what_is_done() -> None:
+    results = _results()
+    rows = {claim.what: claim for claim in ablation.claims(results)}
+    assert rows["3DSD, our recipe: level-3 F1"].ours == [0.9, 0.9]
+    left_out = rows["Nested world 9, without persistence: level-2 F1"]
+    assert left_out.ours == [0.5, 0.5]
+    assert "persistence" not in left_out.setting
+    additions = len(additions_of(BALL))
+    levels = sum(config.model.levels - 1 for config in ablation.datasets("cpu").values())
+    assert len(rows) == levels * (1 + additions)
+    texts = [text.get_text() for text in ablation.draw(results).axes[0].texts]
+    assert (texts.count("0.90"), texts.count("0.50")) == (4, 4 * additions)
+    some = {name: results[name] for name in ("3dsd-full", "moving-ball-without-persistence")}
+    axes = ablation.draw(some).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["", "0.90", "0.50", ""]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["our recipe", "without persistence"]
