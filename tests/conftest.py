@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
-from vpr.data import Dataset, MiniworldMaze, MovingBall, Video, maze
+from vpr.data import Dataset, MiniworldMaze, MovingBall, Vectors, Video, maze
 from vpr.data.maze_eyes import Look
 from vpr.data.maze_walk import FRAME as MAZE_FRAME
 from vpr.data.maze_walk import Plan
@@ -29,7 +29,6 @@ STAGES = (
         "reconstruct",
         0.3,
         beta=(0.001, 0.001),
-        until_settled=True,
         expected=False,
         random_updates=0.25,
         objectives=("persistence",),
@@ -72,6 +71,8 @@ def short(data: Dataset) -> Dataset:
         return replace(data, walks=3, unseen_walks=2, frames=120)
     if isinstance(data, Video):
         return replace(data, path=str(_noise()))
+    if isinstance(data, Vectors):
+        return replace(data, path=str(_walk()))
     return data
 
 
@@ -80,6 +81,14 @@ def _noise() -> Path:
     """Footage to learn from, if there is anything to learn."""
     path = Path(tempfile.mkdtemp()) / "noise.npy"
     np.save(path, np.random.default_rng(0).integers(0, 255, (400, 12, 12, 3), dtype=np.uint8))
+    return path
+
+
+@cache
+def _walk() -> Path:
+    """Vectors of 5 features."""
+    path = Path(tempfile.mkdtemp()) / "walk.npy"
+    np.save(path, np.random.default_rng(0).normal(size=(400, 5)).cumsum(0))
     return path
 
 

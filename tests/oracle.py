@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
 from vpr.model import VPR
 
@@ -207,8 +208,8 @@ def negative_elbo(model: VPR, videos: Tensor, records: list[Record], beta: float
     total = torch.zeros((), dtype=videos.dtype)
     for video, record in zip(videos, records, strict=True):
         for frame, c0, levels in zip(video, record.c0, record.levels, strict=True):
-            painted = torch.sigmoid(model.codec.to_frames(model.codec.decode(c0[None]))[0])
-            total = total - (frame * painted.log() + (1 - frame) * (1 - painted).log()).sum()
+            logit = model.codec.to_frames(model.codec.decode(c0[None]))[0]
+            total = total - (frame * logsigmoid(logit) + (1 - frame) * logsigmoid(-logit)).sum()
             for level in levels:
                 total = total + beta * level.kl
     return total / (videos.shape[0] * videos.shape[1])

@@ -31,12 +31,14 @@ from vpr.trace import Trace
 from vpr.tree import tree_put
 
 CODECS = [
-    ("world-models", (3, 64, 64)),
-    ("world-models", (1, 32, 32)),
-    ("world-models", (3, 16, 48)),
-    ("folded", (3, 32, 48)),
-    ("folded", (1, 16, 16)),
-    ("features", (5,)),
+    ("world-models", (3, 64, 64), 1),
+    ("world-models", (1, 32, 32), 1),
+    ("world-models", (3, 16, 48), 1),
+    ("folded", (3, 32, 48), 1),
+    ("folded", (3, 32, 48), 4),
+    ("folded", (1, 16, 16), 1),
+    ("folded", (1, 16, 16), 4),
+    ("features", (5,), 1),
 ]
 PRECISION = {torch.float64: 1e-9, torch.float32: 1e-5}
 TINY = [
@@ -56,18 +58,20 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
 
 
 @torch.no_grad()
-def codec(network: str, frame: tuple[int, ...]) -> Codec:
+def codec(network: str, frame: tuple[int, ...], tints: int = 1) -> Codec:
     """With biases that count; those of a patch are the same in all its pixels."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        net = make_codec(frame, 12, network, channels=4).double()
+        net = make_codec(frame, 12, network, channels=4, tints=tints).double()
     pixels: dict[nn.Module, int] = {}
     if isinstance(net, Folded):
-        pixels = dict.fromkeys(net.up, 4) | {net.paint: net.PIXELS, net.shape: net.PIXELS}
+        pixels = dict.fromkeys(net.up, 4) | {net.paint: net.PIXELS}
     for seed, layer in enumerate(net.modules()):
         if isinstance(layer, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
             k = pixels.get(layer, 1)
             layer.bias.copy_(normal(len(layer.bias) // k, seed=seed).repeat(k))
+    if isinstance(net, Folded):  # an outline of each tint
+        net.shape.bias.copy_(normal(tints).repeat_interleave(net.PIXELS))
     return net
 
 
@@ -80,11 +84,11 @@ def assert_near(ours: Tensor, theirs: Tensor) -> None:
 
 class TestPlain:
     @pytest.mark.parametrize("dtype", PRECISION, ids=str)
-    @pytest.mark.parametrize(("network", "frame"), CODECS, ids=str)
+    @pytest.mark.parametrize(("network", "frame", "tints"), CODECS, ids=str)
     def test_same_numbers_and_gradients(
-        self, network: str, frame: tuple[int, ...], dtype: torch.dtype
+        self, network: str, frame: tuple[int, ...], tints: int, dtype: torch.dtype
     ) -> None:
-        net = codec(network, frame).to(dtype)
+        net = codec(network, frame, tints).to(dtype)
         plain = make_plain(net, frame)
         frames = normal(3, *frame).sigmoid().to(dtype).requires_grad_()
         c0 = normal(3, 12, seed=1).to(dtype).requires_grad_()
@@ -109,6 +113,7 @@ class TestPlain:
         if isinstance(net, Folded):
             same = ["modulate.weight", "tint.weight", "tint.bias", "embed.bias"]
             same += [f"down.{n}.bias" for n in range(3)]
+            same += [f"{name}.weight" for name in ("where", "move", "broadcast")]
             pairs = [(own[name], stock[name]) for name in same]
         else:
             pairs = list(zip(own.values(), stock.values(), strict=True))
@@ -239,10 +244,12 @@ class TestFlops:
         first = 16 * 48 * 4
         encoder = first + 4 * 16 * 8 + 32 * 16 + (16 + 16) * 12
         decoder = 12 * 16 + 16 * 32 + 4 * 8 * 32 + 12 * 64 + 12 * 3 + 16 * 8 * 51
+        decoder += 12 * 24 + 16 * 12 * 8  # the broadcast path
         bilinear = 16 * 27 * 48  # its weights are fixed: forward, and the gradient of the input
+        where = 16 * 14 * 12  # once for all frames: forward, and the gradient of the weights
         step = limit_step(model, torch.rand(self.M, 3, 16, 16))
         total = 3 * (encoder + decoder) - first + 2 * bilinear
-        assert flops.flops(step) == 2 * self.M * total
+        assert flops.flops(step) == 2 * (self.M * total + 2 * where)
 
     def test_convolutions_by_hand(self, tiny_model: Any) -> None:
         frame = (3, 32, 32)

@@ -13,7 +13,7 @@ import torch
 
 from tests.conftest import tiny_run
 from vpr import VPR, VPRError
-from vpr.checkpoint import RunFolder, load_model
+from vpr.checkpoint import FORMAT, RunFolder, data_for, load_model
 from vpr.training.loop import train
 
 
@@ -72,7 +72,7 @@ def test_truncated_and_altered_weights_are_refused(run: Path, file: str) -> None
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"format": 2}, "upgrade vpr"),
+        ({"format": FORMAT + 1}, "upgrade vpr"),
         ({"format": None}, "no format version"),
         ({"format": True}, "no format version"),
         ({"model": {"levels": 3}}, "does not fit"),
@@ -88,6 +88,38 @@ def test_configs_that_do_not_fit_are_refused(
     (run / "config.json").write_text(json.dumps(config))
     with pytest.raises(VPRError, match=words):
         load_model(run)
+
+
+@pytest.fixture
+def older(run: Path) -> Path:
+    """A folder of format 1, which had a schedule in place of stages."""
+    config = json.loads((run / "config.json").read_text())
+    del config["stages"]
+    config |= {"format": 1, "schedule": {"name": "linear"}}
+    config["training"]["elbo_only"] = True
+    (run / "config.json").write_text(json.dumps(config))
+    return run
+
+
+def test_a_run_of_an_older_vpr_cannot_go_on(older: Path) -> None:
+    before = {path: path.read_bytes() for path in older.iterdir() if path.is_file()}
+    with pytest.raises(VPRError, match=r"run was trained by an older vpr: train it again") as error:
+        train(tiny_run(steps=2), older)
+    assert len(str(error.value).splitlines()) == 1
+    assert before == {path: path.read_bytes() for path in older.iterdir() if path.is_file()}
+
+
+def test_the_model_of_an_older_vpr_is_loaded_if_it_fits(older: Path) -> None:
+    assert load_model(older).config == tiny_run(steps=2).model
+    config = json.loads((older / "config.json").read_text())
+    config["model"]["channels"] = 8
+    (older / "config.json").write_text(json.dumps(config))
+    with pytest.raises(VPRError, match="does not fit"):
+        load_model(older)
+
+
+def test_the_data_of_a_run_is_found_whatever_else_its_config_says(older: Path) -> None:
+    assert data_for(older) == tiny_run(steps=2).data
 
 
 def test_broken_config_is_one_clear_line(run: Path) -> None:

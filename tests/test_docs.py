@@ -7,22 +7,27 @@ import pytest
 
 from vpr.experiments import EXPERIMENTS
 
-DOCS = Path(__file__).parents[1] / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
-RESULTS = DOCS.parent / "results"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [*sorted(DOCS.rglob("*.md")), *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING"))]
+PAGES += [ROOT / "CHANGELOG.md", ROOT / "results" / "README.md"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def names(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
 def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
     inside = [link for link in links if not link.startswith("https://")]
-    assert not [link for link in inside if not (DOCS / link).exists()]
+    assert not [link for link in inside if not (page.parent / link).exists()]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=names)
 def test_links_to_headings_lead_somewhere(page: Path) -> None:
     for target, heading in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", page.read_text("utf-8")):
-        other = DOCS / target if target else page
+        other = page.parent / target if target else page
         assert heading in _headings(other.read_text("utf-8")), f"{page.name}: {target}#{heading}"
 
 
@@ -32,10 +37,16 @@ def _headings(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+def test_every_experiment_is_described() -> None:
+    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE) == list(EXPERIMENTS)
+
+
 def test_the_gallery_shows_every_figure_of_what_models_make() -> None:
     page = (DOCS / "gallery.md").read_text(encoding="utf-8")
     makers = ("rollouts", "samples", "disentanglement", "prediction", "empty-prior")
-    for name in (*makers, "fixed-interval", "imagination", "montage"):
-        assert name in EXPERIMENTS
+    events = ("3dsd-events", "maze-events", "nested-worlds", "montage")
+    for name in (*events, *makers, "fixed-interval", "imagination"):
+        assert f"`vpr reproduce {name}`" in page
         figure = f"results/{name}/{name}.png"
-        assert (figure in page) == (DOCS.parent / figure).exists(), name
+        assert (figure in page) == (ROOT / figure).exists(), name

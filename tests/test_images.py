@@ -22,10 +22,12 @@ def random(*shape: int) -> Tensor:
     return torch.rand(shape, generator=torch.Generator().manual_seed(0))
 
 
-def codec(frame: tuple[int, ...], network: str = "folded", width: int = 12) -> Codec:
+def codec(
+    frame: tuple[int, ...], network: str = "folded", width: int = 12, loudness: float = 1.0
+) -> Codec:
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return make_codec(frame, width, network, channels=4)
+        return make_codec(frame, width, network, channels=4, loudness=loudness)
 
 
 def shapes_inside(layers: nn.ModuleList, x: Tensor) -> list[tuple[int, ...]]:
@@ -169,7 +171,8 @@ class TestSetOutput:
         self, likelihood: str, network: str, size: tuple[int, int]
     ) -> None:
         """Nearly, for any latent; exactly, in every pixel, where the last layer says nothing."""
-        net, pixels = codec((3, *size), network), make_likelihood(likelihood)
+        pixels = make_likelihood(likelihood)
+        net = codec((3, *size), network, loudness=pixels.loudness)
         net.set_output(pixels.level(self.MEAN))
         c0 = torch.randn(64, 12, generator=torch.Generator().manual_seed(1))
         shown = pixels.mean(painted(net, c0)).mean((0, 2, 3))
@@ -219,7 +222,8 @@ class TestTint:
         weight, bias = net._painter(c0)
         ours = torch.einsum("mhwi,moi->mhwo", y, weight) + bias[:, None, None]
         plain = net.paint(y)
-        for shape, tint in zip(net.shape(y).split(16, -1), net.tint(c0).split(3, -1), strict=True):
+        shapes = net.shape(y).split(net.PIXELS, -1)
+        for shape, tint in zip(shapes, net.tint(c0).split(3, -1), strict=True):
             plain = plain + (shape.unsqueeze(-1) * tint[:, None, None, None]).flatten(-2)
         torch.testing.assert_close(ours, plain)
         for a, b in zip(

@@ -435,7 +435,7 @@ def as_tree(trace: Trace) -> tuple[Tensor, tuple[LevelTrace, ...], State]:
     Sequences can then be compared although other numbers of updates were in their batch.
     """
     levels = [
-        level._replace(path=tree_map(level.index.hold, level.path), index=None)
+        level._replace(path=tree_map(level.update_index.hold, level.path), update_index=None)
         for level in trace.levels
     ]
     return trace.c0, tuple(levels), trace.state

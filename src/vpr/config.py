@@ -12,6 +12,7 @@ from vpr.data import (
     NestedWorld,
     Synthetic,
     ThreeDShapesDynamic,
+    Vectors,
     Video,
 )
 from vpr.errors import VPRError
@@ -27,6 +28,7 @@ Data = (
     | MiniworldMaze
     | NestedWorld
     | Video
+    | Vectors
 )
 
 

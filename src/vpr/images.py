@@ -199,7 +199,7 @@ class Folded(Codec):
         self.register_buffer("places", coordinates(rows // 4, columns // 4), persistent=False)
         self.where = dense(self.places.shape[-1], ch * 3)
         self.move = dense(width, 2 * ch * 3, 0.5)
-        self.broadcast = dense(ch * 3, ch * 2)
+        self.broadcast = dense(ch * 3, ch * 2, 0.3)
         self.modulate = dense(width, 2 * sum(self.widths), OUTPUT_GAIN)
         self.paint = dense(ch * 2, self.PIXELS * colours, OUTPUT_GAIN * loudness)
         self.tints = tints

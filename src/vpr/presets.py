@@ -15,6 +15,7 @@ from vpr.data import (
     MovingBall,
     NestedWorld,
     ThreeDShapesDynamic,
+    Vectors,
     Video,
 )
 from vpr.errors import VPRError
@@ -101,6 +102,8 @@ PRESETS: dict[str, RunConfig] = {
         _cpu("maze", MiniworldMaze(), steps=2000),
         _cpu("nested-world", NestedWorld(), steps=1600, levels=NestedWorld().levels),
         _cpu("video", Video(), steps=2000),
+        # `vpr train` takes the number of features from the file.
+        _cpu("vectors", Vectors(), steps=2000),
     )
 }
 

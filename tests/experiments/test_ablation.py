@@ -24,8 +24,6 @@ WHOLE = replace(
             "reconstruct",
             0.35,
             beta=(0.001, 0.001),
-            until_settled=True,
-            length=5,
             expected=False,
             random_updates=0.25,
             objectives=("persistence", "overshooting"),
@@ -38,6 +36,7 @@ WHOLE = replace(
 )
 CHANGED = {  # what `remove` may change: fields of the stages, or of a part of the configuration
     "persistence": "objectives",
+    "geometric-annealing": "beta",
     "random-updates": "random_updates",
     "late-ce": "expected",
     "overshooting": "objectives",
@@ -78,13 +77,10 @@ def test_random_updates_and_late_ce() -> None:
     assert all(stage.expected for stage in left.stages)
 
 
-def test_without_the_delay_annealing_takes_its_share() -> None:
-    left = addition("delayed-annealing").remove(WHOLE)
-    assert replace(left, stages=WHOLE.stages) == WHOLE
-    anneal, train = left.stages
-    assert anneal.share == pytest.approx(0.6)
-    assert replace(anneal, share=0.25) == WHOLE.stages[1]
-    assert train == WHOLE.stages[2]
+def test_without_geometric_annealing_beta_rises_linearly_from_0() -> None:
+    left = addition("geometric-annealing").remove(WHOLE)
+    assert [stage.beta for stage in left.stages] == [(0.001, 0.001), (0.0, 1.0), (1.0, 1.0)]
+    assert [left.stages[1].beta_at(done) for done in (0.0, 0.25, 1.0)] == [0.0, 0.25, 1.0]
 
 
 def test_numbers_become_those_of_the_paper() -> None:
@@ -96,7 +92,7 @@ def test_numbers_become_those_of_the_paper() -> None:
 
 def test_the_paper_has_none_and_all_cpu_presets_have_the_same() -> None:
     own = set(additions_of(BALL))
-    assert {each.name for each in own} >= {"persistence", "delayed-annealing"}
+    assert {each.name for each in own} >= {"persistence", "geometric-annealing"}
     for name, config in PRESETS.items():
         assert set(additions_of(config)) == (own if name.startswith("cpu/") else set())
 
@@ -108,7 +104,7 @@ def test_without_all_of_them_stages_are_about_the_paper() -> None:
         config = each.remove(config)
     assert len(config.stages) == len(PAPER_STAGES)
     for ours, theirs in zip(config.stages, PAPER_STAGES, strict=True):
-        assert _changed(ours, theirs) <= {"share", "beta", "decay", "length"}
+        assert _changed(ours, theirs) <= {"share", "decay"}
 
 
 def _shown(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, object]]:

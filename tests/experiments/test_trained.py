@@ -141,8 +141,7 @@ def test_a_record_has_the_time_of_each_level(tmp_path: Path) -> None:
     record, _ = finish(ball("tiny"), tmp_path, _ignore, every=7)
     wanted = time_to_f1(record["looks"], "2")
     assert record["time_to_f1"] == {"2": wanted}
-    assert record.keys() == {"evaluation", "looks", "time_to_f1", "settled", "seconds"}
-    assert isinstance(record["settled"], bool)
+    assert record.keys() == {"evaluation", "looks", "time_to_f1", "seconds"}
 
 
 def test_another_setting_has_another_folder() -> None:

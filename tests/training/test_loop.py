@@ -5,7 +5,6 @@ import math
 import os
 import signal
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from vpr.data import Synthetic
 from vpr.presets import PRESETS
 from vpr.training.loop import Progress, _clip, balance, train
 from vpr.training.session import Session
-from vpr.training.stages import Plateau, Stage
+from vpr.training.stages import Stage
 
 
 def _tensors(folder: Path) -> dict[str, torch.Tensor]:
@@ -104,10 +103,7 @@ def test_ctrl_c_saves_and_stops(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
-        (
-            {"beta": lambda self: (math.nan, math.nan)},
-            r"loss is nan at step 5.*checkpoint is intact",
-        ),
+        ({"beta": lambda self: math.nan}, r"loss is nan at step 5.*checkpoint is intact"),
         ({"batch": lambda self: torch.full((3, 4, 3, 16, 16), math.nan)}, "NaN"),
     ],
 )
@@ -135,8 +131,9 @@ def test_metrics_tell_every_level_and_stage(tmp_path: Path) -> None:
     assert [line["step"] for line in lines] == [1, 2, 3]
     assert [line["stage"] for line in lines] == ["reconstruct", "anneal", "train"]
     for line in lines:
-        assert len(line["kl"]) == len(line["update_rate"]) == len(line["beta"]) == 3
+        assert len(line["kl"]) == len(line["update_rate"]) == 3
         assert all(len(values) == 3 for values in line["objectives"].values())
+    assert [line["beta"] for line in lines] == pytest.approx([0.001, 0.001, 1.0])
     assert [set(line["objectives"]) for line in lines] == [
         {"persistence"},
         set(),
@@ -160,9 +157,8 @@ def test_the_loss_is_the_weighted_sum_of_its_terms(tmp_path: Path, frame_nats: f
     config = _with(tiny_run(steps=7, levels=3), frame_nats=frame_nats)
     weight = Session(config).reconstruction_weight
     for now in _watched(config, tmp_path):
-        total = weight * now.reconstruction
-        for n, beta in enumerate(now.beta):
-            total += beta * (now.kl[n] + sum(term[n] for term in now.objectives.values()))
+        others = sum(sum(term) for term in now.objectives.values())
+        total = weight * now.reconstruction + now.beta * (sum(now.kl) + others)
         assert now.loss == pytest.approx(total, rel=1e-5)
 
 
@@ -172,11 +168,11 @@ def test_kl_balancing_weights_each_level_by_its_share_while_beta_is_below_1(
     stages = (Stage("anneal", 0.5, beta=(0.0, 1.0)), Stage("train", 0.5))
     config = replace(_with(tiny_run(steps=6, levels=3), kl_balancing=True), stages=stages)
     seen = _watched(config, tmp_path)
-    assert [now.beta[0] for now in seen] == pytest.approx([0, 1 / 3, 2 / 3, 1, 1, 1])
+    assert [now.beta for now in seen] == pytest.approx([0, 1 / 3, 2 / 3, 1, 1, 1])
     for now in seen:
         mean = sum(now.kl) / 3
-        shares = [kl / mean if now.beta[0] < 1 else 1.0 for kl in now.kl]
-        spent = now.beta[0] * sum(share * kl for share, kl in zip(shares, now.kl, strict=True))
+        shares = [kl / mean if now.beta < 1 else 1.0 for kl in now.kl]
+        spent = now.beta * sum(share * kl for share, kl in zip(shares, now.kl, strict=True))
         assert now.loss == pytest.approx(now.reconstruction + spent, rel=1e-5)
 
 
@@ -209,46 +205,15 @@ def test_the_learning_rate_is_that_of_the_stages(tmp_path: Path) -> None:
     assert rates[-1] == pytest.approx(training.final_learning_rate)
 
 
-def settling(monkeypatch: pytest.MonkeyPatch) -> RunConfig:
-    """At most 10 steps in stages of 5, 2 and 3; the first settles after 4."""
-    plateau = partial(Plateau, window=2, tolerance=0.99)
-    monkeypatch.setattr("vpr.training.session.Plateau", plateau)
-    shares = zip(tiny_run(1).stages, (0.5, 0.2, 0.3), strict=True)
-    return replace(
-        tiny_run(steps=10), stages=tuple(replace(stage, share=share) for stage, share in shares)
-    )
-
-
-def test_a_run_is_shorter_by_what_is_left_of_a_stage_that_settles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Progress] = []
-    outcome = train(settling(monkeypatch), tmp_path, watch=seen.append)
-    assert [now.stage for now in seen] == ["reconstruct"] * 4 + ["anneal"] * 2 + ["train"] * 3
-    assert [now.steps for now in seen] == [10] * 4 + [9] * 5
+def test_a_run_goes_through_all_its_stages(tmp_path: Path) -> None:
+    config = tiny_run(steps=10)
+    seen = _watched(config, tmp_path)
+    assert [now.stage for now in seen] == ["reconstruct"] * 3 + ["anneal"] * 3 + ["train"] * 4
+    assert [now.step for now in seen] == list(range(1, 11))
+    assert {now.steps for now in seen} == {10}
+    outcome = train(config, tmp_path)
     assert outcome.finished
-    assert outcome.settled
-    assert outcome.step == 9
-
-
-def test_a_run_that_does_not_settle_goes_through_all_its_steps(tmp_path: Path) -> None:
-    outcome = train(tiny_run(steps=10), tmp_path)
-    assert outcome.finished
-    assert not outcome.settled
     assert outcome.step == 10
-
-
-@pytest.mark.parametrize("stop", range(1, 9))
-def test_resumed_around_the_early_end_of_a_stage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
-) -> None:
-    config = settling(monkeypatch)
-    assert train(config, tmp_path / "whole").step == 9
-    assert not train(config, tmp_path / "parts", until=stop).finished
-    assert train(config, tmp_path / "parts").step == 9
-    whole, parts = _tensors(tmp_path / "whole"), _tensors(tmp_path / "parts")
-    assert whole.keys() == parts.keys()
-    assert all(torch.equal(whole[key], parts[key]) for key in whole)
 
 
 def test_one_may_look_after_every_step(tmp_path: Path) -> None:
@@ -273,5 +238,7 @@ def test_every_preset_trains(name: str, tmp_path: Path) -> None:
     config = PRESETS[name]
     training = replace(config.training, steps=1, batch_size=2, length=3)
     model = replace(config.model, width=min(config.model.width, 200))  # 1024 takes minutes
-    config = replace(config, model=model, training=training, data=short(config.data))
+    data = short(config.data)
+    model = replace(model, frame=data.frame)
+    config = replace(config, model=model, training=training, data=data)
     assert train(config, tmp_path).finished

@@ -44,9 +44,14 @@ def add_config_flags(
 
 def apply_flags(config: Config, given: dict[str, Any], prefix: str = "") -> Config:
     """`config` with the fields that flags named."""
+    return replace(config, **changed_fields(config, given, prefix))  # type: ignore[type-var]
+
+
+def changed_fields(config: Any, given: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """What flags make of the fields of `config`, those that are configurations whole."""
     changes: dict[str, Any] = {}
     hints = get_type_hints(type(config))
-    for field in fields(config):  # type: ignore[arg-type]
+    for field in fields(config):
         name, value = f"{prefix}{field.name}", getattr(config, field.name)
         kinds = named_classes(hints[field.name])
         if kinds:
@@ -55,7 +60,7 @@ def apply_flags(config: Config, given: dict[str, Any], prefix: str = "") -> Conf
             changes[field.name] = apply_flags(value, given, f"{name}.")
         elif name in given:
             changes[field.name] = given[name]
-    return replace(config, **changes)  # type: ignore[type-var]
+    return changes
 
 
 def _chosen(value: Any, kinds: dict[str, type], name: str | None) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from vpr.cli.flags import add_config_flags, apply_flags
+from vpr.cli.flags import add_config_flags, apply_flags, changed_fields
 from vpr.cli.main import Command
 from vpr.cli.show import prepare, print_json, print_table, progress_bar, progress_bars, tell
 from vpr.config import RunConfig
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.training.loop import train
 
     config = without(
-        apply_flags(preset(arguments.preset), vars(arguments)), sorted(set(arguments.without))
+        configured(preset(arguments.preset), vars(arguments)), sorted(set(arguments.without))
     )
     if arguments.show:
         return _show(config, arguments.json)
@@ -95,6 +95,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         tell(f"Stopped at step {outcome.step}; the same command goes on from there.")
     return 130 if outcome.interrupted else 0
+
+
+def configured(config: RunConfig, given: dict[str, Any]) -> RunConfig:
+    """The configuration with the flags that were given.
+
+    Without a flag of its own, model.frame follows the data, and model.levels data that has levels.
+    """
+    data = changed_fields(config, given)["data"]
+    follows = {"model.frame": data.frame}
+    if hasattr(data, "levels"):
+        follows["model.levels"] = data.levels
+    return apply_flags(config, follows | given)
 
 
 def _name(config: RunConfig, left_out: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from vpr.data.moving_ball import MovingBall
 from vpr.data.nested_world import NestedWorld
 from vpr.data.synthetic import Synthetic
 from vpr.data.three_d_shapes import ThreeDShapesDynamic
+from vpr.data.vectors import Vectors
 from vpr.data.video import Video
 from vpr.errors import VPRError
 
@@ -20,6 +21,7 @@ DATASETS: dict[str, Dataset] = {
     "maze": MiniworldMaze(),
     "nested-world": NestedWorld(),
     "video": Video(),
+    "vectors": Vectors(),
 }
 
 
@@ -41,6 +43,7 @@ __all__ = [
     "Sequences",
     "Synthetic",
     "ThreeDShapesDynamic",
+    "Vectors",
     "Video",
     "dataset",
     "evaluation_rng",

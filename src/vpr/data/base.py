@@ -16,7 +16,7 @@ Watch = Callable[[int, int], None]  # told how much is done, and of how much
 class Batch(NamedTuple):
     """Sequences with what is true of every frame."""
 
-    frames: NDArray[np.float32]  # (B, T, *frame) in [0, 1]
+    frames: NDArray[np.float32]  # (B, T, *frame), images in [0, 1]
     factors: dict[str, NDArray[Any]]  # name → (B, T, ...), fastest factor first
     changes: dict[str, NDArray[np.bool_]]  # name → (B, T), True where the factor just changed
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +134,6 @@ def _frames(source: Source, bar: _Bar) -> Iterator[NDArray[np.uint8]]:
 
 
 @lru_cache(maxsize=256)  # each holds a file open, and a process may hold a thousand
-def mapped(path: Path) -> NDArray[np.uint8]:
-    frames: NDArray[np.uint8] = np.load(path, mmap_mode="r")
+def mapped(path: Path) -> NDArray[Any]:
+    frames: NDArray[Any] = np.load(path, mmap_mode="r")
     return frames

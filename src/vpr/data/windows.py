@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from vpr.data.clips import Clip, mapped
 from vpr.errors import VPRError
 
 Counts = NDArray[np.int64]
+Fill = Callable[[NDArray[np.float32], NDArray[Any]], None]  # writes frames of a clip into a window
 
 
 class Span(NamedTuple):
@@ -58,13 +59,20 @@ def _end(clip: Clip, held_out: float) -> int:
     return clip.frames - round(clip.frames * held_out)
 
 
+def from_bytes(window: NDArray[np.float32], frames: NDArray[Any]) -> None:
+    """Brightness in [0, 1]."""
+    window[:] = frames
+    window /= 255  # at once, while it is in the processor's cache
+
+
 def draw_windows(
     spans: Sequence[Span],
     strides: Sequence[int],
     shape: tuple[int, int],
     rng: np.random.Generator,
+    fill: Fill = from_bytes,
 ) -> NDArray[np.float32]:
-    """(count, length, C, H, W) in [0, 1]: a stride for each, then any window of it alike."""
+    """(count, length, *frame): a stride for each, then any window of it alike."""
     count, length = shape
     room = {stride: _room(spans, length, stride) for stride in strides}
     possible = [stride for stride in strides if room[stride][-1]]
@@ -72,7 +80,7 @@ def draw_windows(
         longest = max(span.last - span.first for span in spans)
         raise VPRError(
             f"{length} frames at stride {min(strides)} need {1 + (length - 1) * min(strides)} in a "
-            f"row, this part of the footage has {longest}: take shorter sequences or more footage"
+            f"row, this part of the data has {longest}: take shorter sequences or more data"
         )
     chosen = np.array(possible)[rng.integers(len(possible), size=count)]
     place = rng.integers([room[stride][-1] for stride in chosen])
@@ -82,8 +90,7 @@ def draw_windows(
         which = int(np.searchsorted(before, k, side="right"))
         first = spans[which].first + k - (int(before[which - 1]) if which else 0)
         clip = mapped(spans[which].clip.path)
-        window[:] = clip[first : first + (length - 1) * stride + 1 : stride]
-        window /= 255  # at once, while it is in the processor's cache
+        fill(window, clip[first : first + (length - 1) * stride + 1 : stride])
     return frames
 
 
