@@ -246,7 +246,8 @@ class TestFlops:
         decoder = 12 * 16 + 16 * 32 + 4 * 8 * 32 + 12 * 64 + 12 * 3 + 16 * 8 * 51
         decoder += 12 * 24 + 16 * 12 * 8  # the broadcast path
         bilinear = 16 * 27 * 48  # its weights are fixed: forward, and the gradient of the input
-        where = 16 * 14 * 12  # once for all frames: forward, and the gradient of the weights
+        # Once for all frames: forward, and the gradient of the weights.
+        where = 16 * model.codec.places.shape[-1] * 12
         step = limit_step(model, torch.rand(self.M, 3, 16, 16))
         total = 3 * (encoder + decoder) - first + 2 * bilinear
         assert flops.flops(step) == 2 * (self.M * total + 2 * where)

@@ -28,7 +28,6 @@ from vpr.convolutions import (
 from vpr.errors import VPRError
 from vpr.networks import SLOPE, Stack, activate, dense, initialise
 
-_WAVES = (torch.sin, torch.cos)
 OUTPUT_GAIN = 0.1  # of layers that should start quiet, so that learning starts at the data's mean
 
 
@@ -299,11 +298,12 @@ def make_codec(
 
 
 def coordinates(rows: int, columns: int) -> Tensor:
-    """Features of every place of a grid: y, x and waves of both, (rows, columns, 14)."""
+    """Fourier features of every place of a grid, in four directions: (rows, columns, 34)."""
     y = torch.linspace(-1, 1, rows)[:, None].expand(rows, columns)
     x = torch.linspace(-1, 1, columns).expand(rows, columns)
-    waves = [wave(k * math.pi * v) for k in (0.5, 1, 2) for v in (y, x) for wave in _WAVES]
-    return torch.stack([y, x, *waves], -1)
+    directions = torch.stack([y, x, y + x, y - x], -1)
+    angles = torch.cat([k * math.pi * directions for k in (0.5, 1, 2, 4)], -1)
+    return torch.cat([y[..., None], x[..., None], angles.sin(), angles.cos()], -1)
 
 
 def neighbours(y: Tensor) -> Tensor:

@@ -29,16 +29,27 @@ PAPER_STAGES = (
     Stage("train", 0.8, decay=True),
 )
 
+# See docs/training.md.
 RECIPE = (
     Stage(
-        "anneal",
-        0.55,
-        beta=(0.001, 1.0),
+        "reconstruct",
+        0.3,
+        beta=(0.001, 0.001),
+        length=4,
         expected=False,
         random_updates=0.25,
         objectives=("persistence",),
     ),
-    Stage("train", 0.45, decay=True, objectives=("persistence", "overshooting")),
+    Stage(
+        "anneal",
+        0.3,
+        beta=(0.0003, 1.0),
+        ratio=3.0,
+        expected=False,
+        random_updates=0.25,
+        objectives=("persistence",),
+    ),
+    Stage("train", 0.4, decay=True, objectives=("persistence", "overshooting")),
 )
 _TRAINING = TrainingConfig(
     learning_rate=1e-3, final_learning_rate=1e-4, warmup_steps=100, clip=200.0, frame_nats=200.0

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from vpr import VPR, ModelConfig
+from vpr import VPR, ModelConfig, VPRError
 from vpr.checkpoint import save_pretrained, shipped_models
 from vpr.cli import main
+from vpr.cli.train import configured
 from vpr.presets import PRESETS
 from vpr.serial import from_dict
 from vpr.training.stages import Stage
@@ -137,6 +138,30 @@ def test_show_as_json_has_every_field_of_a_stage(
     stages = [from_dict(Stage, stage, "stage") for stage in shown["stages"]]
     assert tuple(stages) == PRESETS["cpu/moving-ball"].stages
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("preset", "flags", "frame", "levels"),
+    [
+        ("moving-ball", {}, (3, 64, 64), 2),
+        ("moving-ball", {"data.size": 32}, (3, 32, 32), 2),
+        ("moving-ball", {"data": "synthetic"}, (1,), 2),
+        ("nested-world", {"data.world": 1}, (3, 64, 64), 3),
+        ("nested-world", {"data.world": 2}, (3, 64, 64), 4),
+        ("nested-world", {"data.world": 3, "model.levels": 5}, (3, 64, 64), 5),
+        ("moving-ball", {"data": "nested-world", "data.world": 2}, (3, 64, 64), 4),
+    ],
+)
+def test_the_model_follows_the_data_where_no_flag_says_otherwise(
+    preset: str, flags: dict[str, object], frame: tuple[int, ...], levels: int
+) -> None:
+    config = configured(PRESETS[f"cpu/{preset}"], flags)
+    assert (config.model.frame, config.model.levels) == (frame, levels)
+
+
+def test_a_frame_other_than_the_datas_is_refused() -> None:
+    with pytest.raises(VPRError, match=r"model\.frame must be the data's: set it to 3,64,64"):
+        configured(PRESETS["cpu/moving-ball"], {"model.frame": (3, 32, 32)})
 
 
 def test_flags_reach_the_config(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,11 +24,12 @@ WHOLE = replace(
             "reconstruct",
             0.35,
             beta=(0.001, 0.001),
+            length=5,
             expected=False,
             random_updates=0.25,
             objectives=("persistence", "overshooting"),
         ),
-        Stage("anneal", 0.25, beta=(0.001, 1.0), expected=False, random_updates=0.1),
+        Stage("anneal", 0.25, beta=(0.001, 1.0), ratio=3.0, expected=False, random_updates=0.1),
         Stage("train", 0.4, decay=True, objectives=("overshooting", "persistence")),
     ),
     model=replace(BALL.model, power=0.5),
@@ -36,9 +37,7 @@ WHOLE = replace(
 )
 CHANGED = {  # what `remove` may change: fields of the stages, or of a part of the configuration
     "persistence": "objectives",
-    "geometric-annealing": "beta",
     "random-updates": "random_updates",
-    "late-ce": "expected",
     "overshooting": "objectives",
 }
 
@@ -70,17 +69,22 @@ def test_an_objective_is_removed_from_all_stages_and_no_other_is() -> None:
     assert [stage.objectives for stage in left.stages] == [("overshooting",), (), ("overshooting",)]
 
 
-def test_random_updates_and_late_ce() -> None:
+def test_random_updates_are_removed_from_all_stages() -> None:
     left = addition("random-updates").remove(WHOLE)
     assert [stage.random_updates for stage in left.stages] == [0.0, 0.0, 0.0]
-    left = addition("late-ce").remove(WHOLE)
-    assert all(stage.expected for stage in left.stages)
 
 
-def test_without_geometric_annealing_beta_rises_linearly_from_0() -> None:
-    left = addition("geometric-annealing").remove(WHOLE)
-    assert [stage.beta for stage in left.stages] == [(0.001, 0.001), (0.0, 1.0), (1.0, 1.0)]
-    assert [left.stages[1].beta_at(done) for done in (0.0, 0.25, 1.0)] == [0.0, 0.25, 1.0]
+def test_without_bottom_up_annealing_beta_rises_linearly_from_0() -> None:
+    """In the steps of all stages before the last, with both criteria."""
+    left = addition("bottom-up-annealing").remove(WHOLE)
+    assert replace(left, stages=WHOLE.stages) == WHOLE
+    anneal, train = left.stages
+    assert anneal.share == pytest.approx(0.6)
+    assert anneal.expected
+    assert anneal.length == 0
+    for done in (0.0, 0.25, 1.0):
+        assert anneal.beta_at(done, 3) == pytest.approx((done,) * 3)
+    assert train == WHOLE.stages[2]
 
 
 def test_numbers_become_those_of_the_paper() -> None:
@@ -92,7 +96,7 @@ def test_numbers_become_those_of_the_paper() -> None:
 
 def test_the_paper_has_none_and_all_cpu_presets_have_the_same() -> None:
     own = set(additions_of(BALL))
-    assert {each.name for each in own} >= {"persistence", "geometric-annealing"}
+    assert {each.name for each in own} >= {"persistence", "bottom-up-annealing"}
     for name, config in PRESETS.items():
         assert set(additions_of(config)) == (own if name.startswith("cpu/") else set())
 

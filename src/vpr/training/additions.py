@@ -42,22 +42,20 @@ def without_objective(name: str) -> Remove:
 
 
 def with_linear_annealing(config: RunConfig) -> RunConfig:
-    """β rises linearly from 0."""
-    stages = (
-        replace(stage, beta=(0.0, stage.beta[1])) if stage.beta[0] < stage.beta[1] else stage
-        for stage in config.stages
+    """Replaces all stages before the last by the paper's: β rises linearly from 0, CE may decide."""
+    *before, last = config.stages
+    if not any(stage.beta[0] for stage in before):
+        return config
+    share = sum(stage.share for stage in before)
+    anneal = replace(
+        before[-1], share=share, beta=(0.0, last.beta[0]), ratio=1.0, length=0, expected=True
     )
-    return replace(config, stages=tuple(stages))
+    return replace(config, stages=(anneal, last))
 
 
 def without_random_updates(config: RunConfig) -> RunConfig:
     stages = (replace(stage, random_updates=0.0) for stage in config.stages)
     return replace(config, stages=tuple(stages))
-
-
-def with_early_ce(config: RunConfig) -> RunConfig:
-    """CE may decide in all stages."""
-    return replace(config, stages=tuple(replace(stage, expected=True) for stage in config.stages))
 
 
 def with_plain_reconstruction(config: RunConfig) -> RunConfig:
@@ -79,25 +77,18 @@ ADDITIONS: tuple[Addition, ...] = (
         without_objective("persistence"),
     ),
     Addition(
-        "geometric-annealing",
-        "β spends as many steps between 0.001 and 0.01 as between 0.1 and 1, so that levels let go "
-        "of what varies within their events while they still separate all states.",
-        "KL annealing",
+        "bottom-up-annealing",
+        "If all levels start to pay for information at once, a level may merge states before the "
+        "level below it has to give up their difference; changes between them are then missed.",
+        "KL annealing; layer-wise",
         with_linear_annealing,
     ),
     Addition(
         "random-updates",
-        "A level that never updates has no events to learn its transition from, so early in "
-        "training it also updates at random frames.",
+        "A level that misses a change is not trained on the frames after it, so it does not learn "
+        "to represent the change; random updates show it what it misses.",
         "exploration",
         without_random_updates,
-    ),
-    Addition(
-        "late-ce",
-        "CE compares with predictions of the transition model, which mean nothing before it is "
-        "trained, so CE decides only once β has reached 1.",
-        "",
-        with_early_ce,
     ),
     Addition(
         "data-scaled-reconstruction",
