@@ -7,6 +7,8 @@ number of levels, the likelihood, the size of batches and networks, and the step
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Literal
 
 from vpr.config import Data, ModelConfig, RunConfig, TrainingConfig
 from vpr.data import (
@@ -47,12 +49,12 @@ RECIPE = (
         ratio=3.0,
         expected=False,
         random_updates=0.25,
-        objectives=("persistence",),
+        objectives=("persistence", "rate"),
     ),
-    Stage("train", 0.4, decay=True, objectives=("persistence", "overshooting")),
+    Stage("train", 0.4, decay=True, objectives=("persistence", "rate", "overshooting")),
 )
 _TRAINING = TrainingConfig(
-    learning_rate=1e-3, final_learning_rate=1e-4, warmup_steps=100, clip=200.0, frame_nats=200.0
+    learning_rate=1e-3, final_learning_rate=0.0, warmup_steps=100, clip=200.0, frame_nats=200.0
 )
 
 
@@ -67,10 +69,10 @@ def _cpu(
     data: Data,
     *,
     steps: int,
-    batch_size: int = 16,
-    length: int = 25,
+    batch_size: int = 8,
+    length: int = 50,
     levels: int = 3,
-    likelihood: str = "gaussian",
+    likelihood: Literal["bernoulli", "gaussian"] = "gaussian",
     state_size: int = 20,
 ) -> RunConfig:
     model = ModelConfig(
@@ -81,13 +83,14 @@ def _cpu(
         network="folded",
         channels=16,
         tints=4,
-        likelihood=likelihood,  # type: ignore[arg-type]
+        likelihood=likelihood,
         power=0.5,
     )
     training = replace(_TRAINING, steps=steps, batch_size=batch_size, length=length)
     return RunConfig(f"cpu/{name}", model=model, data=data, training=training, stages=RECIPE)
 
 
+_cpu_balls = partial(_cpu, batch_size=16, length=25, levels=2, likelihood="bernoulli")
 _BALL = ModelConfig()
 _ROOM = ModelConfig(levels=3, likelihood="gaussian")
 PRESETS: dict[str, RunConfig] = {
@@ -99,17 +102,10 @@ PRESETS: dict[str, RunConfig] = {
         _paper("bouncing-balls", BouncingBalls(), ModelConfig(state_size=60, width=1024)),
         # In the paper every hallway has a colour of its own.
         _paper("maze", MiniworldMaze(least_stay=1, most_stay=1), _ROOM, length=50),
-        _cpu("moving-ball", MovingBall(), steps=1200, levels=2, likelihood="bernoulli"),
-        _cpu("moving-ball-slow", SLOW, steps=1200, levels=2, likelihood="bernoulli"),
-        _cpu(
-            "bouncing-balls",
-            BouncingBalls(),
-            steps=3000,
-            levels=2,
-            likelihood="bernoulli",
-            state_size=40,
-        ),
-        _cpu("3dsd", ThreeDShapesDynamic(), steps=2000),
+        _cpu_balls("moving-ball", MovingBall(), steps=1200),
+        _cpu_balls("moving-ball-slow", SLOW, steps=1200),
+        _cpu_balls("bouncing-balls", BouncingBalls(), steps=3000, state_size=40),
+        _cpu("3dsd", ThreeDShapesDynamic(), steps=1600),
         _cpu("maze", MiniworldMaze(), steps=2000),
         _cpu("nested-world", NestedWorld(), steps=1600, levels=NestedWorld().levels),
         _cpu("video", Video(), steps=2000),

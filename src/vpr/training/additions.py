@@ -105,6 +105,13 @@ ADDITIONS: tuple[Addition, ...] = (
         with_plain_mean,
     ),
     Addition(
+        "rate",
+        "The ELBO does not charge a level for what its prior predicts, so it may keep a copy of "
+        "what the level above represents, and the copy contradicts rollouts of that level.",
+        "rate of the variational information bottleneck",
+        without_objective("rate"),
+    ),
+    Addition(
         "overshooting",
         "The transition model is trained to predict one event ahead only, and its errors add up "
         "over many events.",
