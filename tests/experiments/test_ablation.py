@@ -30,7 +30,7 @@ WHOLE = replace(
             objectives=("persistence", "overshooting"),
         ),
         Stage("anneal", 0.25, beta=(0.001, 1.0), ratio=3.0, expected=False, random_updates=0.1),
-        Stage("train", 0.4, decay=True, objectives=("overshooting", "persistence")),
+        Stage("train", 0.4, decay=True, objectives=("overshooting", "rate", "persistence")),
     ),
     model=replace(BALL.model, power=0.5),
     training=replace(BALL.training, frame_nats=200.0),
@@ -39,6 +39,7 @@ CHANGED = {  # what `remove` may change: fields of the stages, or of a part of t
     "persistence": "objectives",
     "random-updates": "random_updates",
     "overshooting": "objectives",
+    "rate": "objectives",
 }
 
 

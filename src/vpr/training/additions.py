@@ -42,7 +42,7 @@ def without_objective(name: str) -> Remove:
 
 
 def with_linear_annealing(config: RunConfig) -> RunConfig:
-    """Replaces all stages before the last by the paper's: β rises linearly from 0, CE may decide."""
+    """Replaces all stages before the last by the paper's linear anneal with both criteria."""
     *before, last = config.stages
     if not any(stage.beta[0] for stage in before):
         return config
