@@ -67,7 +67,8 @@ def test_nothing_but_one_field_of_the_stages_changes(name: str, field: str) -> N
 
 def test_an_objective_is_removed_from_all_stages_and_no_other_is() -> None:
     left = addition("persistence").remove(WHOLE)
-    assert [stage.objectives for stage in left.stages] == [("overshooting",), (), ("overshooting",)]
+    left_over = [stage.objectives for stage in left.stages]
+    assert left_over == [("overshooting",), (), ("overshooting", "rate")]
 
 
 def test_random_updates_are_removed_from_all_stages() -> None:
