@@ -105,12 +105,12 @@ PRESETS: dict[str, RunConfig] = {
         _cpu_balls("moving-ball", MovingBall(), steps=1200),
         _cpu_balls("moving-ball-slow", SLOW, steps=1200),
         _cpu_balls("bouncing-balls", BouncingBalls(), steps=3000, state_size=40),
-        _cpu("3dsd", ThreeDShapesDynamic(), steps=1600),
-        _cpu("maze", MiniworldMaze(), steps=2000),
-        _cpu("nested-world", NestedWorld(), steps=1600, levels=NestedWorld().levels),
-        _cpu("video", Video(), steps=2000),
+        _cpu("3dsd", ThreeDShapesDynamic(), steps=2400),
+        _cpu("maze", MiniworldMaze(), steps=2400),
+        _cpu("nested-world", NestedWorld(), steps=2400, levels=NestedWorld().levels),
+        _cpu("video", Video(), steps=2400),
         # `vpr train` takes the number of features from the file.
-        _cpu("vectors", Vectors(), steps=2000),
+        _cpu("vectors", Vectors(), steps=2400),
     )
 }
 
