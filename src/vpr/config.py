@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args, get_type_hints
 
 from vpr.data import (
@@ -162,3 +162,8 @@ class RunConfig:
         same = self.model.frame == self.data.frame
         wanted = ",".join(map(str, self.data.frame))
         _check(same, f"model.frame must be the data's: set it to {wanted}", self.model.frame)
+
+    def with_data(self, data: Data) -> RunConfig:
+        """The same run on other data; frame shape and, if the data has levels, levels follow it."""
+        levels = getattr(data, "levels", self.model.levels)
+        return replace(self, data=data, model=replace(self.model, frame=data.frame, levels=levels))

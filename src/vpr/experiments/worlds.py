@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from vpr.config import Data, RunConfig
 from vpr.data import NestedWorld
@@ -29,8 +28,7 @@ def nested_world(world: int, scale: Scale) -> RunConfig:
     The paper has no such data, hence no scale of its own.
     """
     config = run_of("nested-world", "tiny" if scale == "tiny" else "cpu")
-    data = NestedWorld(world=world)
-    return replace(config, model=replace(config.model, levels=data.levels), data=data)
+    return config.with_data(NestedWorld(world=world))
 
 
 def scored_events(data: Data) -> dict[int, str]:
