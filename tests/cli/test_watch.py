@@ -113,7 +113,7 @@ def test_a_file_is_watched_frame_by_frame(
 
 
 def test_another_threshold(film: Path, expected: list[object], capsys: Capture) -> None:
-    words = ["watch", film, "--model", "moving-ball", "--threshold", 0.2, "--json"]
+    words = ["watch", film, "--model", "moving-ball", "--threshold", 0.001, "--json"]
     code, out, _ = vpr(capsys, *words)
     assert code == 0
     assert len(events(lines(out))) > len(expected)
