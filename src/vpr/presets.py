@@ -37,7 +37,6 @@ RECIPE = (
         "reconstruct",
         0.3,
         beta=(0.001, 0.001),
-        length=4,
         expected=False,
         random_updates=0.25,
         objectives=("persistence",),

@@ -47,9 +47,7 @@ def with_linear_annealing(config: RunConfig) -> RunConfig:
     if not any(stage.beta[0] for stage in before):
         return config
     share = sum(stage.share for stage in before)
-    anneal = replace(
-        before[-1], share=share, beta=(0.0, last.beta[0]), ratio=1.0, length=0, expected=True
-    )
+    anneal = replace(before[-1], share=share, beta=(0.0, last.beta[0]), ratio=1.0, expected=True)
     return replace(config, stages=(anneal, last))
 
 

@@ -78,16 +78,9 @@ class Session:
 
     def batch(self) -> Tensor:
         """The next training batch (B, T, *frame)."""
-        return torch.from_numpy(self.config.data.batch(*self.shape(), self.rng).frames)
-
-    def shape(self) -> tuple[int, int]:
-        """Sequences and frames per sequence of the coming step.
-
-        A stage with shorter sequences has more of them, so that a step costs the same.
-        """
         training = self.config.training
-        length = min(self.stage().length or training.length, training.length)
-        return training.batch_size * training.length // length, length
+        drawn = self.config.data.batch(training.batch_size, training.length, self.rng)
+        return torch.from_numpy(drawn.frames)
 
     def stage(self, step: int | None = None) -> Stage:
         """Of the coming step, or of another."""
@@ -119,11 +112,8 @@ class Session:
 
     def initial_state(self) -> State:
         """Before the first frame. Each place in the batch keeps its windows of D_st."""
-        sequences, _ = self.shape()
-        state = self.model.initial(sequences)
-        if not self.windows or len(self.windows[0].pushed) != sequences:
-            return state
-        return state._replace(windows=self.windows)
+        state = self.model.initial(self.config.training.batch_size)
+        return state if self.windows is None else state._replace(windows=self.windows)
 
     def advance(self, trace: Trace) -> None:
         """Record that a step is done."""

@@ -23,7 +23,6 @@ class Stage:
     name: str
     share: float  # of training.steps
     beta: tuple[float, ...] = (1.0, 1.0)  # of the top level at the first and the last step
-    length: int = 0  # frames per sequence, 0: training.length; the batch has as many frames anyway
     ratio: float = 1.0  # of a level's β to that of the level above, as long as it is below the last
     expected: bool = True  # whether criterion CE may decide
     random_updates: float = 0.0  # probability of an update without a criterion, levels 2 to N
@@ -37,8 +36,6 @@ class Stage:
             raise VPRError(f"a stage's share must be above 0 and at most 1, got {self.share}")
         if len(self.beta) != 2 or min(self.beta) < 0:
             raise VPRError(f"a stage's beta must be two numbers of 0 or more, got {self.beta}")
-        if self.length < 0 or self.length == 1:
-            raise VPRError(f"a stage's length must be 2 frames or more, or 0, got {self.length}")
         if self.ratio < 1:
             raise VPRError(f"a stage's ratio must be 1 or more, got {self.ratio}")
         if not 0 <= self.random_updates <= 1:
