@@ -24,7 +24,6 @@ WHOLE = replace(
             "reconstruct",
             0.35,
             beta=(0.001, 0.001),
-            length=5,
             expected=False,
             random_updates=0.25,
             objectives=("persistence", "overshooting"),
@@ -83,7 +82,6 @@ def test_without_bottom_up_annealing_beta_rises_linearly_from_0() -> None:
     anneal, train = left.stages
     assert anneal.share == pytest.approx(0.6)
     assert anneal.expected
-    assert anneal.length == 0
     for done in (0.0, 0.25, 1.0):
         assert anneal.beta_at(done, 3) == pytest.approx((done,) * 3)
     assert train == WHOLE.stages[2]

@@ -228,17 +228,6 @@ class TestRules:
         assert session.training_rule() == Always()
 
 
-def test_a_stage_of_shorter_sequences_has_more_of_them() -> None:
-    """Never longer ones than training.length, which is 4, and about as many frames in all."""
-    stages = Stage("short", 0.3, length=2), Stage("long", 0.3, length=9), Stage("plain", 0.4)
-    session, shapes, sequences = staged(*stages), [], []
-    for session.step in (0, 3, 6):
-        shapes.append(tuple(session.batch().shape[:2]))
-        sequences.append(len(session.initial_state().time))
-    assert shapes == [(6, 2), (3, 4), (3, 4)]
-    assert sequences == [6, 3, 3]
-
-
 def test_beta_is_that_of_the_coming_step() -> None:
     session = staged(Stage("anneal", 0.4, beta=(0.0, 1.0)), Stage("train", 0.6))
     betas = []

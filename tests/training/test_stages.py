@@ -64,11 +64,6 @@ class TestStage:
         for done, wanted in ((0.0, (0.16, 0.04, 0.01)), (0.5, (1, 0.4, 0.1)), (1.0, (1, 1, 1))):
             assert stage.beta_at(done, 3) == pytest.approx(wanted)
 
-    @pytest.mark.parametrize("length", [-1, 1])
-    def test_refuses_sequences_of_one_frame(self, length: int) -> None:
-        with pytest.raises(VPRError, match="length must be 2 frames or more, or 0"):
-            Stage("bad", 1.0, length=length)
-
     def test_refuses_a_ratio_below_1(self) -> None:
         with pytest.raises(VPRError, match="ratio must be 1 or more"):
             Stage("bad", 1.0, ratio=0.9)
