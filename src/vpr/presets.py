@@ -34,16 +34,8 @@ PAPER_STAGES = (
 # See docs/training.md.
 RECIPE = (
     Stage(
-        "reconstruct",
-        0.3,
-        beta=(0.001, 0.001),
-        expected=False,
-        random_updates=0.25,
-        objectives=("persistence",),
-    ),
-    Stage(
         "anneal",
-        0.3,
+        0.6,
         beta=(0.0003, 1.0),
         ratio=3.0,
         expected=False,
