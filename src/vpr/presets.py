@@ -36,11 +36,10 @@ RECIPE = (
     Stage(
         "anneal",
         0.6,
-        beta=(0.0003, 1.0),
-        ratio=3.0,
+        beta=(0.001, 1.0),
         expected=False,
         random_updates=0.25,
-        objectives=("persistence", "rate"),
+        objectives=("persistence",),
     ),
     Stage("train", 0.4, decay=True, objectives=("persistence", "rate", "overshooting")),
 )
@@ -60,8 +59,8 @@ def _cpu(
     data: Data,
     *,
     steps: int,
-    batch_size: int = 8,
-    length: int = 50,
+    batch_size: int = 16,
+    length: int = 25,
     levels: int = 3,
     likelihood: Literal["bernoulli", "gaussian"] = "gaussian",
     state_size: int = 20,
@@ -81,7 +80,7 @@ def _cpu(
     return RunConfig(f"cpu/{name}", model=model, data=data, training=training, stages=RECIPE)
 
 
-_cpu_balls = partial(_cpu, batch_size=16, length=25, levels=2, likelihood="bernoulli")
+_cpu_balls = partial(_cpu, levels=2, likelihood="bernoulli")
 _BALL = ModelConfig()
 _ROOM = ModelConfig(levels=3, likelihood="gaussian")
 PRESETS: dict[str, RunConfig] = {
@@ -96,7 +95,7 @@ PRESETS: dict[str, RunConfig] = {
         _cpu_balls("moving-ball", MovingBall(), steps=1200),
         _cpu_balls("moving-ball-slow", SLOW, steps=1200),
         _cpu_balls("bouncing-balls", BouncingBalls(), steps=3000, state_size=40),
-        _cpu("3dsd", ThreeDShapesDynamic(), steps=2400),
+        _cpu("3dsd", ThreeDShapesDynamic(), steps=2000),
         _cpu("maze", MiniworldMaze(), steps=2400),
         _cpu("nested-world", NestedWorld(), steps=2400, levels=NestedWorld().levels),
         _cpu("video", Video(), steps=2400),
