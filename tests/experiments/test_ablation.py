@@ -28,7 +28,7 @@ WHOLE = replace(
             random_updates=0.25,
             objectives=("persistence", "overshooting"),
         ),
-        Stage("anneal", 0.25, beta=(0.001, 1.0), ratio=3.0, expected=False, random_updates=0.1),
+        Stage("anneal", 0.25, beta=(0.001, 1.0), expected=False, random_updates=0.1),
         Stage("train", 0.4, decay=True, objectives=("overshooting", "rate", "persistence")),
     ),
     model=replace(BALL.model, power=0.5),
@@ -75,15 +75,15 @@ def test_random_updates_are_removed_from_all_stages() -> None:
     assert [stage.random_updates for stage in left.stages] == [0.0, 0.0, 0.0]
 
 
-def test_without_bottom_up_annealing_beta_rises_linearly_from_0() -> None:
+def test_without_geometric_annealing_beta_rises_linearly_from_0() -> None:
     """In the steps of all stages before the last, with both criteria."""
-    left = addition("bottom-up-annealing").remove(WHOLE)
+    left = addition("geometric-annealing").remove(WHOLE)
     assert replace(left, stages=WHOLE.stages) == WHOLE
     anneal, train = left.stages
     assert anneal.share == pytest.approx(0.6)
     assert anneal.expected
     for done in (0.0, 0.25, 1.0):
-        assert anneal.beta_at(done, 3) == pytest.approx((done,) * 3)
+        assert anneal.beta_at(done) == pytest.approx(done)
     assert train == WHOLE.stages[2]
 
 
@@ -96,7 +96,7 @@ def test_numbers_become_those_of_the_paper() -> None:
 
 def test_the_paper_has_none_and_all_cpu_presets_have_the_same() -> None:
     own = set(additions_of(BALL))
-    assert {each.name for each in own} >= {"persistence", "bottom-up-annealing"}
+    assert {each.name for each in own} >= {"persistence", "geometric-annealing"}
     for name, config in PRESETS.items():
         assert set(additions_of(config)) == (own if name.startswith("cpu/") else set())
 

@@ -108,13 +108,13 @@ class TestPaper:
         assert [table.decayed(step) for step in (0, 7500, 15_000)] == [0, 0.5, 1]
 
     def test_beta_rises_from_0_to_1_over_3000_steps_and_stays(self, config: RunConfig) -> None:
-        table, levels = Timetable(config.stages, config.training.steps), config.model.levels
+        table, _levels = Timetable(config.stages, config.training.steps), config.model.levels
         for step, beta in ((0, 0), (750, 0.25), (1500, 0.5), (2999, 2999 / 3000), (3000, 1)):
             stage, done = table.at(step)
-            assert stage.beta_at(done, levels) == pytest.approx((beta,) * levels)
+            assert stage.beta_at(done) == pytest.approx(beta)
         for step in range(3000, 15_000, 1000):
             stage, done = table.at(step)
-            assert stage.beta_at(done, levels) == (1,) * levels
+            assert stage.beta_at(done) == 1
 
     def test_criteria(self, config: RunConfig) -> None:
         model = config.model

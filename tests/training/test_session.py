@@ -234,7 +234,7 @@ def test_beta_is_that_of_the_coming_step() -> None:
     for session.step in range(6):
         betas.append(session.beta())
     rise = [0, 0.25, 0.5, 0.75, 1, 1]
-    assert betas == [pytest.approx((beta, beta)) for beta in rise]
+    assert betas == [pytest.approx(beta) for beta in rise]
 
 
 def test_windows_are_carried_from_step_to_step() -> None:

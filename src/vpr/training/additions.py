@@ -47,7 +47,7 @@ def with_linear_annealing(config: RunConfig) -> RunConfig:
     if not any(stage.beta[0] for stage in before):
         return config
     share = sum(stage.share for stage in before)
-    anneal = replace(before[-1], share=share, beta=(0.0, last.beta[0]), ratio=1.0, expected=True)
+    anneal = replace(before[-1], share=share, beta=(0.0, last.beta[0]), expected=True)
     return replace(config, stages=(anneal, last))
 
 
@@ -75,10 +75,10 @@ ADDITIONS: tuple[Addition, ...] = (
         without_objective("persistence"),
     ),
     Addition(
-        "bottom-up-annealing",
-        "If all levels start to pay for information at once, a level may merge states before the "
-        "level below it has to give up their difference; changes between them are then missed.",
-        "KL annealing; layer-wise",
+        "geometric-annealing",
+        "A linear rise of β passes the small values within a few steps, and levels merge states "
+        "while they let go of what varies within their events; CE waits for the transition model.",
+        "KL annealing",
         with_linear_annealing,
     ),
     Addition(

@@ -37,7 +37,7 @@ class Progress(NamedTuple):
     kl: list[float]
     update_rate: list[float]
     stage: str
-    beta: list[float]
+    beta: float
     objectives: dict[str, list[float]]  # name → nats per frame of each level
 
 
@@ -135,13 +135,12 @@ class Trainer:
         return progress
 
     def _total(self, loss: Loss, terms: dict[str, Tensor]) -> Tensor:
-        """w · reconstruction + Σ_n β_n · (KL of level n + the stage's other terms)."""
+        """w · reconstruction + β · Σ_n (KL of level n + the stage's other terms)."""
         session = self.session
-        beta = loss.kl.new_tensor(session.beta())
-        balanced = session.config.training.kl_balancing and max(session.beta()) < 1
+        balanced = session.config.training.kl_balancing and session.beta() < 1
         kl = loss.kl * balance(loss.kl) if balanced else loss.kl
-        penalty = beta * torch.stack([kl, *terms.values()])
-        return session.reconstruction_weight * loss.reconstruction + penalty.sum()
+        penalty = torch.stack([kl, *terms.values()]).sum()
+        return session.reconstruction_weight * loss.reconstruction + session.beta() * penalty
 
 
 def balance(kl: Tensor) -> Tensor:
@@ -165,7 +164,7 @@ def _progress(session: Session, total: Tensor, loss: Loss, terms: dict[str, Tens
         kl,
         rates,
         session.stage().name,
-        list(session.beta()),
+        session.beta(),
         dict(zip(terms, others, strict=True)),
     )
 

@@ -86,10 +86,10 @@ class Session:
         """Of the coming step, or of another."""
         return self.timetable.at(self.step if step is None else step)[0]
 
-    def beta(self) -> tuple[float, ...]:
-        """β of each level, 1 first, at the coming step."""
+    def beta(self) -> float:
+        """Of the coming step."""
         stage, progress = self.timetable.at(self.step)
-        return stage.beta_at(progress, self.config.model.levels)
+        return stage.beta_at(progress)
 
     def learning_rate(self) -> float:
         """Of the coming step."""

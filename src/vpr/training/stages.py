@@ -22,8 +22,7 @@ class Stage:
 
     name: str
     share: float  # of training.steps
-    beta: tuple[float, ...] = (1.0, 1.0)  # of the top level at the first and the last step
-    ratio: float = 1.0  # of a level's β to that of the level above, as long as it is below the last
+    beta: tuple[float, ...] = (1.0, 1.0)  # at the first and at the last step
     expected: bool = True  # whether criterion CE may decide
     random_updates: float = 0.0  # probability of an update without a criterion, levels 2 to N
     decay: bool = False  # whether the learning rate falls; see `learning_rate`
@@ -36,20 +35,13 @@ class Stage:
             raise VPRError(f"a stage's share must be above 0 and at most 1, got {self.share}")
         if len(self.beta) != 2 or min(self.beta) < 0:
             raise VPRError(f"a stage's beta must be two numbers of 0 or more, got {self.beta}")
-        if self.ratio < 1:
-            raise VPRError(f"a stage's ratio must be 1 or more, got {self.ratio}")
         if not 0 <= self.random_updates <= 1:
             raise VPRError(f"random_updates must be between 0 and 1, got {self.random_updates}")
 
-    def beta_at(self, progress: float, levels: int) -> tuple[float, ...]:
-        """β of each level, 1 first, when this share of the stage is done.
-
-        That of the top level changes geometrically, or linearly where it starts at 0.
-        """
+    def beta_at(self, progress: float) -> float:
+        """β when this share of the stage is done: geometric, or linear where it starts at 0."""
         first, last = self.beta
-        top = last * progress if first == 0 else first * (last / first) ** progress
-        largest = max(first, last)
-        return tuple(min(top * self.ratio**n, largest) for n in reversed(range(levels)))
+        return last * progress if first == 0 else float(first * (last / first) ** progress)
 
 
 class Timetable:
