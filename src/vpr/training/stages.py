@@ -51,7 +51,7 @@ class Timetable:
         if not stages or not math.isclose(sum(stage.share for stage in stages), 1.0):
             raise VPRError("the shares of a run's stages must add up to 1")
         ends = accumulate(stage.share for stage in stages)
-        self.stages, self.total = tuple(stages), total
+        self.stages = tuple(stages)
         self.ends = [round(end * total) for end in ends]  # the first step after each stage
 
     def at(self, step: int) -> tuple[Stage, float]:
