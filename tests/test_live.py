@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from vpr.events import Always, Clockwork, Decision, Evidence, Rule, Subjective
-from vpr.lean import LeanBlock
+from vpr.fast.inference_block import LeanBlock
 from vpr.live import Live
 from vpr.model import VPR
-from vpr.trace import State
-from vpr.tree import tree_map
+from vpr.state import State
+from vpr.utils.tree import tree_map
 
 Factory = Callable[..., Any]
 

@@ -25,8 +25,8 @@ from tests.oracle import (
 from vpr.errors import VPRError
 from vpr.events import Decision, Window
 from vpr.model import VPR
-from vpr.trace import LevelTrace, State, Trace
-from vpr.tree import tree_map, tree_put
+from vpr.state import LevelTrace, State, Trace
+from vpr.utils.tree import tree_map, tree_put
 
 Factory = Callable[..., Any]
 BATCH, LENGTH = 3, 12

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from vpr import VPR, evaluate
-from vpr.checkpoint import data_for, load_durations, shipped_models
 from vpr.evaluation import evaluate_imagination
+from vpr.pretrained import data_for, load_durations, shipped_models
 
 
 @pytest.mark.parametrize("name", shipped_models())

@@ -27,7 +27,7 @@ def imported(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["model", "block", "events", "trace"])
+@pytest.mark.parametrize("name", ["model", "block", "events", "state"])
 def test_the_model_does_not_know_how_it_is_trained(name: str) -> None:
     modules = imported(SOURCE / f"{name}.py")
     assert any(module.startswith("torch") for module in modules)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from vpr import VPR, evaluate
-from vpr.checkpoint import RunFolder
 from vpr.presets import preset
+from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import train
 
 

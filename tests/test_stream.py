@@ -9,7 +9,7 @@ from tests.conftest import tiny_run
 from vpr import VPR, Stream, VPRError
 from vpr.boundaries import boundaries
 from vpr.data import MovingBall, evaluation_rng
-from vpr.tree import tree_map
+from vpr.utils.tree import tree_map
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 from vpr.config import ModelConfig
 from vpr.errors import VPRError
 from vpr.evaluation import evaluate
-from vpr.generate import rollout, sample
-from vpr.imagination import imagine
+from vpr.generation.generate import rollout, sample
+from vpr.generation.imagine import imagine
 from vpr.model import VPR
 from vpr.segmenting import Timeline, segment
 from vpr.stream import Stream

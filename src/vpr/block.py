@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
-from vpr.networks import Posterior, Prior, ResidualStack, Stack, Transition, activate
-from vpr.repeated import Repeated
+from vpr.fast.loop_linear import Repeated
+from vpr.nets.dense import Posterior, Prior, ResidualStack, Stack, Transition, activate
 
 
 class Kept(NamedTuple):

@@ -17,8 +17,8 @@ from vpr.data import (
 )
 from vpr.errors import VPRError
 from vpr.events import Always, Clockwork, Rule, Subjective
-from vpr.options import option
 from vpr.training.stages import Stage
+from vpr.utils.options import option
 
 Data = (
     MovingBall

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from vpr.events import Evidence
-from vpr.lean import LeanBlock
+from vpr.fast.inference_block import LeanBlock
 from vpr.model import VPR, Encodings, LazyEncodings
-from vpr.trace import State
-from vpr.tree import tree_map
+from vpr.state import State
+from vpr.utils.tree import tree_map
 
 
 class Live:

@@ -10,16 +10,15 @@ from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
 from vpr.block import Block, BlockState, Path
-from vpr.checks import check_frames, check_state, check_values
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
-from vpr.images import make_codec
-from vpr.lean import LeanBlock
-from vpr.likelihood import make_likelihood
-from vpr.moments import Moments
-from vpr.trace import LevelTrace, Loss, State, Trace
-from vpr.tree import tree_map, tree_put, tree_rows
+from vpr.fast.inference_block import LeanBlock
+from vpr.nets import make_codec
+from vpr.nets.likelihood import make_likelihood
+from vpr.state import LevelTrace, Loss, Moments, State, Trace
+from vpr.utils.checks import check_frames, check_state, check_values
+from vpr.utils.tree import tree_map, tree_put, tree_rows
 
 Encodings = Callable[[int], Tensor]  # index of a level → its x, read (B, H)
 Nets = Sequence[Block | LeanBlock]  # level 1 first
@@ -73,13 +72,13 @@ class VPR(nn.Module):
     @classmethod
     def from_pretrained(cls, name: str) -> VPR:
         """A shipped model ("moving-ball"), a run folder, or a repository of the HF hub."""
-        from vpr.checkpoint import load_model
+        from vpr.pretrained import load_model
 
         return load_model(name)
 
     def save_pretrained(self, folder: str) -> None:
         """Write what `from_pretrained` loads."""
-        from vpr.checkpoint import save_pretrained
+        from vpr.pretrained import save_pretrained
 
         save_pretrained(self, folder)
 

@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 
 from vpr.boundaries import Boundary, boundaries
-from vpr.checks import check_frames, check_values
 from vpr.errors import VPRError
 from vpr.events import Evidence
 from vpr.live import Live
 from vpr.model import VPR
-from vpr.trace import State
-from vpr.tree import tree_map
+from vpr.state import State
+from vpr.utils.checks import check_frames, check_values
+from vpr.utils.tree import tree_map
 
 
 class Stream:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from vpr import VPR, ModelConfig, VPRError
-from vpr.checkpoint import save_pretrained, shipped_models
 from vpr.cli import main
 from vpr.cli.train import configured
 from vpr.presets import PRESETS
-from vpr.serial import from_dict
+from vpr.pretrained import save_pretrained, shipped_models
 from vpr.training.stages import Stage
+from vpr.utils.config_json import from_dict
 
 TINY = [
     *("--data.size", "16", "--model.frame", "3,16,16", "--model.width", "12"),

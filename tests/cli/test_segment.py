@@ -13,7 +13,7 @@ import pytest
 from tests.cli.test_cli import vpr
 from tests.segmenting.made import scenes, write_video
 from vpr import VPR, ModelConfig, Timeline
-from vpr.checkpoint import save_pretrained
+from vpr.pretrained import save_pretrained
 from vpr.segmenting import workers
 from vpr.segmenting.batch import Outcome
 

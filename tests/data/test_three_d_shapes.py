@@ -9,14 +9,14 @@ import pytest
 from numpy.typing import NDArray
 
 from vpr import VPRError
-from vpr.cache import cache_folder
 from vpr.cli import main
 from vpr.cli.show import prepare
 from vpr.data import Batch, ThreeDShapesDynamic
 from vpr.data import rooms as rooms_file
 from vpr.data.rooms import COUNT, GRID, HUES, SKY_BLUE, UNIT, Rooms, rooms
 from vpr.data.three_d_shapes import FACTORS
-from vpr.files import write_bytes, write_tensors
+from vpr.utils.cache_folder import cache_folder
+from vpr.utils.files import write_bytes, write_tensors
 
 SMALL = (3, 2, 4, 2, 2, 3)  # the grid of a small official file
 

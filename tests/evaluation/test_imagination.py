@@ -6,11 +6,11 @@ import torch
 
 from tests.conftest import tiny_run
 from vpr import VPR, VPRError
-from vpr.ages import PAST
 from vpr.data import Batch, MovingBall, evaluation_rng
-from vpr.durations import LONGEST, Durations
 from vpr.evaluation import evaluate_imagination, lengths
 from vpr.events import Clockwork
+from vpr.generation.durations import LONGEST, Durations
+from vpr.generation.event_clock import PAST
 
 BALL = MovingBall(size=16)
 

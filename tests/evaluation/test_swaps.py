@@ -9,7 +9,7 @@ from vpr import VPR
 from vpr.data import MovingBall, evaluation_rng
 from vpr.evaluation.readers import Reading
 from vpr.evaluation.swaps import CHUNK, Swap, swaps
-from vpr.generate import decode
+from vpr.generation.generate import decode
 
 COUNT = CHUNK + 3
 

@@ -5,11 +5,11 @@ import torch
 
 from tests.conftest import tiny_run
 from vpr import VPR, imagine
-from vpr.ages import Ages
 from vpr.data import MovingBall, ThreeDShapesDynamic, evaluation_rng
-from vpr.durations import Durations
 from vpr.evaluation.readers import BallReader
 from vpr.evaluation.timing import future, in_event_order, read_imagined
+from vpr.generation.durations import Durations
+from vpr.generation.event_clock import Ages
 
 
 def test_the_future_is_how_the_dataset_goes_on() -> None:

@@ -7,13 +7,13 @@ import pytest
 
 from vpr.cli import main
 from vpr.config import RunConfig
-from vpr.experiments import ablation
-from vpr.experiments.base import Result, Results
-from vpr.experiments.worlds import scored_events
+from vpr.experiments.figures import ablation
+from vpr.experiments.runner.base import Result, Results
+from vpr.experiments.shared.worlds import scored_events
 from vpr.presets import PAPER_STAGES, PRESETS, RECIPE, preset
-from vpr.serial import from_dict, to_dict
 from vpr.training.additions import ADDITIONS, Addition, addition, additions_of
 from vpr.training.stages import Stage
+from vpr.utils.config_json import from_dict, to_dict
 
 BALL = preset("cpu/moving-ball")
 # With every addition there is, whatever the recipe has at present.

@@ -10,7 +10,13 @@ from tests.conftest import short
 from vpr.beliefs import cross_entropy
 from vpr.data import BouncingBalls, MovingBall, Video, evaluation_rng
 from vpr.events import Subjective
-from vpr.experiments.look import LENGTH, SEED, SEQUENCES, look_at, observe_closely
+from vpr.experiments.runner.inspect_training import (
+    LENGTH,
+    SEED,
+    SEQUENCES,
+    look_at,
+    observe_closely,
+)
 from vpr.model import VPR
 
 

@@ -10,13 +10,13 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR
 from vpr.data import MovingBall
-from vpr.experiments import disentanglement, imagination, intervals, prediction
-from vpr.experiments.base import Result
-from vpr.experiments.figures import panels, write_figure
-from vpr.experiments.finished import amount
-from vpr.experiments.readers import SEED, reader_for, watched
-from vpr.experiments.settings import run_of
-from vpr.experiments.sheets import as_pixels, as_text, draw_sheets
+from vpr.experiments.figures import disentanglement, fixed_interval, imagination, prediction
+from vpr.experiments.runner.base import Result
+from vpr.experiments.runner.finished import amount
+from vpr.experiments.runner.settings import run_of
+from vpr.experiments.shared.panels import panels, write_figure
+from vpr.experiments.shared.readers import SEED, reader_for, watched
+from vpr.experiments.shared.sheets import as_pixels, as_text, draw_sheets
 from vpr.films import rollout_film
 from vpr.films.pictures import sheet
 
@@ -42,7 +42,7 @@ def test_a_level_whose_samples_vary_another_factor_falls_short() -> None:
 
 
 def test_clocks_differ_from_vpr_in_their_rule_only() -> None:
-    for variants in (disentanglement.variants("cpu"), intervals.variants("cpu")):
+    for variants in (disentanglement.variants("cpu"), fixed_interval.variants("cpu")):
         vpr = variants.pop("vpr")
         for each in variants.values():
             assert each.model.rule == "clockwork"
@@ -53,7 +53,9 @@ def test_clocks_differ_from_vpr_in_their_rule_only() -> None:
 
 def test_clocks_are_asked_at_a_tick() -> None:
     """A state from before the last change of colour would be blamed for painting the old one."""
-    assert all((intervals.WATCHED - 1) % interval == 0 for interval in intervals.INTERVALS)
+    assert all(
+        (fixed_interval.WATCHED - 1) % interval == 0 for interval in fixed_interval.INTERVALS
+    )
 
 
 def test_models_are_those_of_other_experiments() -> None:
@@ -107,7 +109,7 @@ def test_sheets_are_pictures_and_not_drawings(tmp_path: Path) -> None:
 def test_the_extractor_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = run_of("3dsd", "tiny")
     first = reader_for(config, tmp_path)
-    monkeypatch.setattr("vpr.experiments.readers.fit_extractor", None)
+    monkeypatch.setattr("vpr.experiments.shared.readers.fit_extractor", None)
     frames = torch.from_numpy(watched(config, 2).frames[:, -1])
     again = reader_for(config, tmp_path)(frames)
     assert all((again[name] == values).all() for name, values in first(frames).items())

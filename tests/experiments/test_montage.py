@@ -13,17 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import vpr.experiments.known_cuts.detectors as montage_detectors
+import vpr.experiments.known_cuts.film as montage_film
+import vpr.experiments.known_cuts.scenes as montage_scenes
 from vpr.errors import VPRError
 from vpr.evaluation.boundaries import evaluate_boundaries
 from vpr.evaluation.tolerance import Tolerance
-from vpr.experiments import montage_film, montage_rivals, montage_worlds
-from vpr.experiments.base import Result
-from vpr.experiments.montage import EXPERIMENT, claims, scores, variants
-from vpr.experiments.montage_film import RATE, Film, Montage, Part, cuts, film, scenes, split
-from vpr.experiments.montage_rivals import changes, fitting_penalty, require_rivals, rivals
-from vpr.experiments.montage_worlds import NEVER, available, ball, room, scene, walks, worlds
+from vpr.experiments.figures.montage import EXPERIMENT, claims, scores, variants
+from vpr.experiments.known_cuts.detectors import changes, fitting_penalty, require_rivals, rivals
+from vpr.experiments.known_cuts.film import RATE, Film, Montage, Part, cuts, film, scenes, split
+from vpr.experiments.known_cuts.scenes import NEVER, available, ball, room, scene, walks, worlds
+from vpr.experiments.runner.base import Result
 from vpr.films.mp4 import write_mp4
-from vpr.serial import from_dict, to_dict
+from vpr.utils.config_json import from_dict, to_dict
 from vpr.video import open_footage
 
 NAMES = ("ball", "3dsd", "maze")
@@ -165,7 +167,7 @@ def test_without_a_maze_there_are_other_balls(monkeypatch: pytest.MonkeyPatch) -
 
     maze = walks(2, 1, 60)
     assert available(maze) == NAMES
-    monkeypatch.setattr(montage_worlds.MiniworldMaze, "prepare", fail)
+    monkeypatch.setattr(montage_scenes.MiniworldMaze, "prepare", fail)
     assert available(maze) == ("ball", "3dsd", "balls")
 
 
@@ -191,7 +193,7 @@ def test_others_find_cuts_in_the_film(tmp_path: Path) -> None:
         write_mp4(part.path, pictures, 1000 // RATE)
     told: list[str] = []
     found = rivals(Film(*parts, ["flat"]), lambda done, total, note: told.append(note))
-    assert told == list(montage_rivals.NAMES.values())
+    assert told == list(montage_detectors.NAMES.values())
     assert found == {"content": true, "adaptive": true, "ruptures": true}
 
 
@@ -219,7 +221,7 @@ def test_every_level_is_claimed_and_none_is_chosen() -> None:
 
 @pytest.mark.parametrize("missing", ["av", "scenedetect", "ruptures"])
 def test_a_missing_extra_is_one_line(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(montage_rivals, "find_spec", lambda name: None if name == missing else 1)
+    monkeypatch.setattr(montage_detectors, "find_spec", lambda name: None if name == missing else 1)
     with pytest.raises(VPRError, match=rf"needs {missing}: pip install 'vpr-torch\[compare\]'"):
         require_rivals()
 

@@ -9,13 +9,13 @@ import pytest
 
 from vpr.data import NestedWorld, evaluation_rng
 from vpr.data.nested_world import level_changes
-from vpr.experiments.base import Result, Results
-from vpr.experiments.look import LENGTH, SEED, SEQUENCES, look_at
-from vpr.experiments.nested_worlds import EXPERIMENT, claims, draw, is_solved, variants
-from vpr.experiments.truth import LabelledWorld, labelled
+from vpr.experiments.figures.nested_worlds import EXPERIMENT, claims, draw, is_solved, variants
+from vpr.experiments.runner.base import Result, Results
+from vpr.experiments.runner.inspect_training import LENGTH, SEED, SEQUENCES, look_at
+from vpr.experiments.shared.truth import LabelledWorld, labelled
 from vpr.model import VPR
 from vpr.presets import preset
-from vpr.serial import to_dict
+from vpr.utils.config_json import to_dict
 
 
 def _scores(f1: float) -> dict[str, float]:

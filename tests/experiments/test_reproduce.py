@@ -13,18 +13,20 @@ from typing import Any
 
 import pytest
 
-from vpr.checkpoint import TRAINING, RunFolder
 from vpr.cli import main
-from vpr.experiments import EXPERIMENTS, experiment, mechanism
-from vpr.experiments.ball import ball
-from vpr.experiments.base import Result
-from vpr.experiments.reproduce import Request, conclude, missing
-from vpr.experiments.settings import setting
-from vpr.experiments.store import load, path_of, save
-from vpr.experiments.trained import RECORD
+from vpr.experiments import EXPERIMENTS, experiment
+from vpr.experiments.figures import mechanism
+from vpr.experiments.runner.base import Result
+from vpr.experiments.runner.reproduce import Request, conclude, missing
+from vpr.experiments.runner.settings import setting
+from vpr.experiments.runner.store import load, path_of, save
+from vpr.experiments.runner.trained import RECORD
+from vpr.experiments.shared.moving_ball import ball
 from vpr.presets import PRESETS
-from vpr.serial import to_dict
+from vpr.pretrained import TRAINING
 from vpr.training.additions import ADDITIONS, additions_of
+from vpr.training.checkpoint import RunFolder
+from vpr.utils.config_json import to_dict
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "vpr", "reproduce", "criteria", "--scale", "tiny"]

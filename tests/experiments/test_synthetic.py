@@ -15,10 +15,10 @@ from vpr.data import Synthetic, evaluation_rng, training_rng
 from vpr.evaluation import score
 from vpr.events import Subjective
 from vpr.events import Window as Reference
-from vpr.experiments.base import Measured, Result, Results
-from vpr.experiments.minimal import Minimal, MinimalConfig, Seen, Values, Window
-from vpr.experiments.store import load, path_of, save
-from vpr.experiments.synthetic import EXPERIMENT, NOISY, claims, draw, measure, variants
+from vpr.experiments.figures.synthetic import EXPERIMENT, NOISY, claims, draw, measure, variants
+from vpr.experiments.runner.base import Measured, Result, Results
+from vpr.experiments.runner.store import load, path_of, save
+from vpr.experiments.shared.minimal_vpr import Minimal, MinimalConfig, Seen, Values, Window
 
 SMALL = MinimalConfig(batch_size=3, length=30, window=7, hidden=8, steps=6, look_every=3)
 

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from vpr.checkpoint import CONFIG, RunFolder
 from vpr.config import RunConfig
-from vpr.experiments.ball import ball, scores
-from vpr.experiments.base import Stopped
-from vpr.experiments.trained import (
+from vpr.experiments.runner.base import Stopped
+from vpr.experiments.runner.trained import (
     LOOKS,
     RECORD,
     finish,
@@ -21,6 +19,9 @@ from vpr.experiments.trained import (
     time_to_f1,
     trained,
 )
+from vpr.experiments.shared.moving_ball import ball, scores
+from vpr.pretrained import CONFIG
+from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import train
 from vpr.training.stages import Timetable
 
@@ -102,7 +103,7 @@ def test_a_run_that_was_told_to_stop_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopping = lambda *args, **kwargs: train(*args, **kwargs, until=2)  # noqa: E731
-    monkeypatch.setattr("vpr.experiments.trained.train", stopping)
+    monkeypatch.setattr("vpr.experiments.runner.trained.train", stopping)
     with pytest.raises(Stopped):
         trained(scores)(ball("tiny"), 0, tmp_path, _ignore)
     assert not list(tmp_path.glob(f"*/{RECORD}"))

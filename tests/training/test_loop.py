@@ -12,10 +12,10 @@ import torch
 
 from tests.conftest import short, tiny_run
 from vpr import VPRError
-from vpr.checkpoint import RunFolder
 from vpr.config import RunConfig
 from vpr.data import Synthetic
 from vpr.presets import PRESETS
+from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import Progress, _clip, balance, train
 from vpr.training.session import Session
 from vpr.training.stages import Stage

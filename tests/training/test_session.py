@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tests.conftest import tiny_run
-from vpr.checkpoint import RunFolder
 from vpr.config import RunConfig
 from vpr.data import Synthetic, training_rng
 from vpr.events import Always, RandomUpdates, Subjective
 from vpr.model import VPR
+from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import train
 from vpr.training.session import SAMPLE, Session
 from vpr.training.stages import Stage

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from vpr.config import TrainingConfig
 from vpr.errors import VPRError
 from vpr.presets import PAPER_STAGES, RECIPE
-from vpr.serial import from_dict, to_dict
 from vpr.training.session import learning_rate
 from vpr.training.stages import Stage, Timetable
+from vpr.utils.config_json import from_dict, to_dict
 
 many = settings(max_examples=60, deadline=None, derandomize=True)
 totals = st.integers(1, 300)

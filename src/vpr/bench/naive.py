@@ -17,9 +17,8 @@ from vpr.beliefs import Belief, kl
 from vpr.block import Block, BlockState, Path
 from vpr.events import Evidence, Window
 from vpr.model import VPR
-from vpr.moments import Moments
-from vpr.trace import LevelTrace, State, Trace
-from vpr.tree import tree_map
+from vpr.state import LevelTrace, Moments, State, Trace
+from vpr.utils.tree import tree_map
 
 
 class Moment(NamedTuple):

@@ -13,8 +13,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vpr.errors import VPRError
-from vpr.images import Codec, Features, Folded, WorldModels
-from vpr.networks import SLOPE, Layers
+from vpr.nets import Codec, Features, Folded, WorldModels
+from vpr.nets.dense import SLOPE, Layers
 
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
 

@@ -12,7 +12,7 @@ from vpr.bench.timing import Bar, alternating
 from vpr.bench.weights import fitting_model
 from vpr.config import RunConfig
 from vpr.data import evaluation_rng
-from vpr.generate import decode, rollout
+from vpr.generation.generate import decode, rollout
 from vpr.model import VPR
 
 STEPS = 200

@@ -103,7 +103,7 @@ def _peak_of(path: Path, name: str) -> float:
 
 
 def _segment_and_tell(path: Path, name: str) -> float:
-    from vpr.threads import use_threads
+    from vpr.utils.threads import use_threads
 
     use_threads(1)
     write_files(segment(str(path), name), path.with_suffix(""))

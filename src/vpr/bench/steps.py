@@ -10,8 +10,8 @@ from lightning_fabric import Fabric
 from torch import Tensor
 
 from vpr.bench.plain import make_plain, plain_nll
-from vpr.checkpoint import RunFolder
 from vpr.model import VPR
+from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import Trainer
 from vpr.training.metrics import MetricsLog
 from vpr.training.session import Session

@@ -10,8 +10,8 @@ from time import perf_counter
 
 from vpr.bench.timing import seconds
 from vpr.boundaries import Sight
-from vpr.checkpoint import load_model
 from vpr.model import VPR
+from vpr.pretrained import load_model
 from vpr.segmenting.batch import write_files
 from vpr.segmenting.eye import Eye
 from vpr.segmenting.fitting import fit_for

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from vpr.checkpoint import data_for, load_model, shipped_models
 from vpr.config import ModelConfig, RunConfig
 from vpr.model import VPR
+from vpr.pretrained import data_for, load_model, shipped_models
 
 
 def fitting_model(config: RunConfig) -> tuple[VPR, str]:

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _train(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.bench import bench_train
-    from vpr.threads import use_threads
+    from vpr.utils.threads import use_threads
 
     use_threads(arguments.threads)
     return bench_train(config, arguments.repeats, progress_bar)
@@ -90,7 +90,7 @@ def _train(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _stream(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.bench import bench_stream
-    from vpr.threads import use_threads
+    from vpr.utils.threads import use_threads
 
     if arguments.frames < 1:
         raise VPRError(f"frames must be 1 or more, got {arguments.frames}")
@@ -100,7 +100,7 @@ def _stream(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _rollout(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.bench import bench_rollout
-    from vpr.threads import use_threads
+    from vpr.utils.threads import use_threads
 
     use_threads(1)
     return bench_rollout(config, arguments.repeats, progress_bar)
@@ -108,7 +108,7 @@ def _rollout(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]
 
 def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.bench import bench_data
-    from vpr.threads import use_threads
+    from vpr.utils.threads import use_threads
 
     use_threads(arguments.threads)
     prepare(config.data)  # rendering is no part of a batch's cost
@@ -117,7 +117,7 @@ def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _segment(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.bench import bench_segment
-    from vpr.threads import use_threads
+    from vpr.utils.threads import use_threads
 
     if arguments.minutes < 1:
         raise VPRError(f"minutes must be 1 or more, got {arguments.minutes}")

@@ -32,9 +32,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.checkpoint import data_for, load_model
     from vpr.demo import as_json, page, run_demo, summary_rows
-    from vpr.files import write_text
+    from vpr.pretrained import data_for, load_model
+    from vpr.utils.files import write_text
 
     model = load_model(arguments.model)
     data = data_for(arguments.model, arguments.data)

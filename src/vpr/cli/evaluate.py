@@ -21,9 +21,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.checkpoint import data_for, load_model
     from vpr.evaluation import evaluate
-    from vpr.threads import use_threads
+    from vpr.pretrained import data_for, load_model
+    from vpr.utils.threads import use_threads
 
     use_threads(arguments.threads)
     model = load_model(arguments.model)

@@ -86,7 +86,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 def _open(arguments: argparse.Namespace) -> tuple[VPR, Dataset, list[int]]:
     """The model, its data, and the levels that were asked for."""
-    from vpr.checkpoint import data_for, load_model
+    from vpr.pretrained import data_for, load_model
 
     model = load_model(arguments.model)
     data = data_for(arguments.model, arguments.data)

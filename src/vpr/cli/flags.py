@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from vpr.serial import named_classes
+from vpr.utils.config_json import named_classes
 
 Config = TypeVar("Config")
 

@@ -34,9 +34,10 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.checkpoint import RunFolder, data_for, load_model
-    from vpr.files import step_lines, write_text
+    from vpr.pretrained import data_for, load_model
     from vpr.report import as_json, page, run_report
+    from vpr.training.checkpoint import RunFolder
+    from vpr.utils.files import step_lines, write_text
 
     model = load_model(arguments.model)
     data = data_for(arguments.model, arguments.data)

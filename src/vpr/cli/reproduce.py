@@ -19,7 +19,7 @@ kept. Ctrl-C stops after saving; the same command goes on.
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    from vpr.experiments.base import SCALES
+    from vpr.experiments.runner.base import SCALES
 
     parser.description = DESCRIPTION
     parser.usage = (
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.name is None:
         raise VPRError("name an experiment; vpr reproduce --list tells which there are")
     from vpr.experiments import experiment
-    from vpr.experiments.reproduce import Request, missing, reproduce
+    from vpr.experiments.runner.reproduce import Request, missing, reproduce
 
     chosen = experiment(arguments.name)
     request = Request(
@@ -82,8 +82,8 @@ def _seeds(arguments: argparse.Namespace, chosen: Any) -> int:
 
 def _standing(arguments: argparse.Namespace, chosen: Any) -> dict[str, Any]:
     """The experiment as its files tell it."""
-    from vpr.experiments.reproduce import summary
-    from vpr.experiments.store import load, results_folder
+    from vpr.experiments.runner.reproduce import summary
+    from vpr.experiments.runner.store import load, results_folder
 
     folder = results_folder(arguments.out, arguments.scale)
     results = load(folder, chosen, arguments.scale)
@@ -100,7 +100,7 @@ def _print(standing: dict[str, Any], as_json: bool) -> None:
 
 def _list(arguments: argparse.Namespace) -> int:
     from vpr.experiments import EXPERIMENTS
-    from vpr.experiments.reproduce import Request, missing
+    from vpr.experiments.runner.reproduce import Request, missing
 
     rows = []
     for each in EXPERIMENTS.values():

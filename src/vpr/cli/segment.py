@@ -80,7 +80,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from vpr.segmenting.batch import Outcome, Wish, finished
     from vpr.segmenting.targets import find
-    from vpr.threads import use_threads
+    from vpr.utils.threads import use_threads
 
     if arguments.jobs < 1:
         raise VPRError(f"jobs must be 1 or more, got {arguments.jobs}")

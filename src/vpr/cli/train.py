@@ -15,8 +15,8 @@ from vpr.config import RunConfig
 from vpr.data.base import Recorded
 from vpr.errors import VPRError
 from vpr.presets import PRESETS, preset
-from vpr.serial import to_dict
 from vpr.training.additions import ADDITIONS, without
+from vpr.utils.config_json import to_dict
 
 if TYPE_CHECKING:
     from vpr.training.loop import Progress
@@ -71,8 +71,8 @@ class Watch:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.threads import use_threads
     from vpr.training.loop import train
+    from vpr.utils.threads import use_threads
 
     config = without(
         configured(preset(arguments.preset), vars(arguments)), sorted(set(arguments.without))
@@ -144,8 +144,8 @@ def _held_out(config: RunConfig, out: Path) -> dict[str, dict[str, Any]]:
     """The ELBO on what training never read, if data is recorded: without labels the only score."""
     if not isinstance(config.data, Recorded):
         return {}
-    from vpr.checkpoint import load_model
     from vpr.evaluation import evaluate
+    from vpr.pretrained import load_model
 
     try:
         with progress_bar(SEQUENCES) as advance:

@@ -59,10 +59,10 @@ class Display(Protocol):
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.checkpoint import load_model
+    from vpr.pretrained import load_model
     from vpr.segmenting.eye import with_threshold
     from vpr.segmenting.fitting import fit_for
-    from vpr.threads import use_threads
+    from vpr.utils.threads import use_threads
     from vpr.video import Fit, open_footage
     from vpr.video.finding import is_address
     from vpr.watching.watcher import Watcher

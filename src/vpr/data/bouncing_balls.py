@@ -13,7 +13,7 @@ from vpr.data.base import Batch, change_points
 from vpr.data.billiard import roll, scatter
 from vpr.data.discs import COLOURS, draw_discs
 from vpr.errors import VPRError
-from vpr.options import option
+from vpr.utils.options import option
 
 CROWDED = 0.75  # of the box; in a fuller one the next ball is hard to place
 

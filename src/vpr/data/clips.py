@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vpr.data.base import Watch
 from vpr.data.recording import write_parts
 from vpr.errors import VPRError
-from vpr.files import why
+from vpr.utils.files import why
 from vpr.video.finding import images_in
 from vpr.video.fit import Fit
 from vpr.video.frames import Source

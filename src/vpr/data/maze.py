@@ -13,7 +13,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from vpr.cache import cache_folder
 from vpr.data.base import Batch, Watch, change_points
 from vpr.data.maze_eyes import Look, open_eyes
 from vpr.data.maze_walk import FRAME, WALLS, WIDTH, draw_plan, hallways_for, walk
@@ -26,8 +25,9 @@ from vpr.data.recording import (
     write_recording,
 )
 from vpr.errors import VPRError
-from vpr.options import option
-from vpr.serial import to_dict
+from vpr.utils.cache_folder import cache_folder
+from vpr.utils.config_json import to_dict
+from vpr.utils.options import option
 
 LABELS = {  # factors, those of levels 1, 2 and 3 first
     "position": np.dtype((np.float32, (3,))),

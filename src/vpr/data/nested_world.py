@@ -13,7 +13,7 @@ from vpr.data.nested_render import SIZE, Scene, disturb, paint
 from vpr.data.nested_spec import PHASES, Motion, World, draw_world
 from vpr.data.nested_timeline import changes_of, values_of
 from vpr.errors import VPRError
-from vpr.options import option
+from vpr.utils.options import option
 
 
 @dataclass(frozen=True)

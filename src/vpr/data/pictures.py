@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from vpr.data.base import Batch
-from vpr.files import write_atomically
+from vpr.utils.files import write_atomically
 
 GAP = 3  # pixels between two frames
 MARK = 4  # height of a change mark

@@ -16,7 +16,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.files import write_atomically
+from vpr.utils.files import write_atomically
 
 Records = NDArray[np.void]  # (takes, frames), of the fields `frame` and one for each label
 

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vpr.cache import cache_folder
 from vpr.data.base import Watch
 from vpr.data.room import SIZE, SURFACES, render
 from vpr.data.solids import Floats, Solid, capsule, cube, cylinder, sphere
 from vpr.errors import VPRError
-from vpr.files import read_tensors, write_tensors
+from vpr.utils.cache_folder import cache_folder
+from vpr.utils.files import read_tensors, write_tensors
 
 HUES = np.array([colorsys.hsv_to_rgb(k / 10, 1, 1) for k in range(10)], dtype=np.float32)
 SKY_BLUE = np.array([153, 226, 249], dtype=np.float32) / 255

@@ -13,7 +13,7 @@ from vpr.data.room import SIZE
 from vpr.data.rooms import COUNT, Rooms, rooms
 from vpr.data.shapes_file import ShapesFile, shapes_file
 from vpr.errors import VPRError
-from vpr.options import option
+from vpr.utils.options import option
 
 FACTORS = ("floor", "wall", "object", "scale", "shape", "orientation")  # fastest first
 

@@ -9,12 +9,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from vpr.cache import cache_folder
 from vpr.data.base import Batch, Watch
 from vpr.data.clips import Clip, Decoder
 from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
 from vpr.errors import VPRError
-from vpr.options import option
+from vpr.utils.cache_folder import cache_folder
+from vpr.utils.options import option
 from vpr.video.finding import footage
 from vpr.video.fit import Fit
 

@@ -14,7 +14,7 @@ from vpr.errors import VPRError
 from vpr.evaluation import Scores, check_request, score
 from vpr.events import Evidence
 from vpr.model import VPR
-from vpr.trace import LevelTrace, Trace
+from vpr.state import LevelTrace, Trace
 
 Curve = NDArray[np.float64]  # (T,)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.evaluation.readers import Reader, Reading
-from vpr.generate import sample
+from vpr.generation.generate import sample
 from vpr.model import VPR
 
 CHUNK = 8  # trials at once: bounds the memory

@@ -10,16 +10,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.ages import Ages
-from vpr.checks import check_count
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
-from vpr.durations import Durations
 from vpr.evaluation.calibration import calibration
 from vpr.evaluation.evaluate import CHUNK, check_request
 from vpr.evaluation.lengths import distance, lengths
-from vpr.fitting import examples
-from vpr.imagination import foresee
+from vpr.generation.durations import Durations
+from vpr.generation.event_clock import Ages
+from vpr.generation.imagine import foresee
+from vpr.generation.learn_durations import examples
 from vpr.model import VPR
+from vpr.utils.checks import check_count
 
 
 class Watched(NamedTuple):

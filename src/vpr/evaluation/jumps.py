@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.evaluation.readers import Reader, Reading
-from vpr.generate import Below, rollout
+from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
 
 CHUNK = 8  # sequences at once: bounds the memory

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.evaluation.readers import Reader, Reading
-from vpr.generate import decode
+from vpr.generation.generate import decode
 from vpr.model import VPR
 
 CHUNK = 32  # sequences at once: bounds the memory

@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.ages import Ages
 from vpr.evaluation.readers import Reader, Reading
-from vpr.imagination import Endings, Hazards, foresee
+from vpr.generation.event_clock import Ages
+from vpr.generation.imagine import Endings, Hazards, foresee
 from vpr.model import VPR
 
 PAINTED = 256  # frames painted and read at once: bounds the memory

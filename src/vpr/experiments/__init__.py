@@ -1,18 +1,18 @@
 """The paper's figures and tables, one file each, all run by `vpr reproduce`."""
 
 from vpr.errors import VPRError
-from vpr.experiments import (
+from vpr.experiments.figures import (
     ablation,
     adaptation,
-    balls,
+    bouncing_balls_events,
     criteria,
     decision,
     disentanglement,
     empty_prior,
     entropy,
+    fixed_interval,
     imagination,
-    intervals,
-    maze,
+    maze_events,
     mechanism,
     montage,
     nested_worlds,
@@ -20,10 +20,10 @@ from vpr.experiments import (
     rollouts,
     samples,
     sensitivity,
-    shapes,
     synthetic,
+    three_d_shapes_events,
 )
-from vpr.experiments.base import Experiment
+from vpr.experiments.runner.base import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.EXPERIMENT.name: each.EXPERIMENT
@@ -35,15 +35,15 @@ EXPERIMENTS: dict[str, Experiment] = {
         decision,
         entropy,
         sensitivity,
-        shapes,
-        balls,
-        maze,
+        three_d_shapes_events,
+        bouncing_balls_events,
+        maze_events,
         rollouts,
         samples,
         disentanglement,
         prediction,
         empty_prior,
-        intervals,
+        fixed_interval,
         imagination,
         montage,
         nested_worlds,

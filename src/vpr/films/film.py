@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.model import VPR
-from vpr.trace import State
+from vpr.state import State
 
 Frames = NDArray[np.float32]  # (K, *frame)
 

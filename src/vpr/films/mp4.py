@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-from vpr.files import write_atomically
 from vpr.films.pictures import Pixels
+from vpr.utils.files import write_atomically
 
 
 def can_write_mp4() -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import torch
 
-from vpr.checks import check_count, check_level
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
 from vpr.evaluation import check_request
 from vpr.films.film import Film, Strip, watch
-from vpr.generate import Below, rollout
+from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
+from vpr.utils.checks import check_count, check_level
 
 PATIENCE = 16  # how many times `frames + steps` a sequence may last until all events are there
 

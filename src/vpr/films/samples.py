@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import torch
 
-from vpr.checks import check_count, check_level
 from vpr.data import Dataset, evaluation_rng, unseen
 from vpr.evaluation import check_request
 from vpr.films.film import Film, Strip, watch
-from vpr.generate import sample
+from vpr.generation.generate import sample
 from vpr.model import VPR
+from vpr.utils.checks import check_count, check_level
 
 
 def sample_film(

@@ -15,7 +15,7 @@ from vpr.data import Batch, Dataset
 from vpr.demo.run import Curve, boundaries_of
 from vpr.evaluation.scores import Marks
 from vpr.model import VPR
-from vpr.trace import LevelTrace, Trace
+from vpr.state import LevelTrace, Trace
 
 CHUNK = 32  # sequences at once: bounds the memory
 SHOWN = 2  # sequences on the page

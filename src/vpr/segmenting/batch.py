@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from vpr.checkpoint import fingerprint, load_model
 from vpr.errors import VPRError
-from vpr.files import why
 from vpr.model import VPR
+from vpr.pretrained import fingerprint, load_model
 from vpr.segmenting.eye import check_watches, with_threshold
 from vpr.segmenting.finished import Stamps
 from vpr.segmenting.fitting import fit_for
@@ -18,6 +17,7 @@ from vpr.segmenting.segment import Watch, as_gap, as_source, reported, segment
 from vpr.segmenting.sweep import sweep
 from vpr.segmenting.targets import Target
 from vpr.segmenting.timeline import Timeline
+from vpr.utils.files import why
 from vpr.video.fit import Fit, Mode
 
 Status = Literal["done", "skipped", "damaged", "failed"]

@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from vpr.files import write_parts
 from vpr.segmenting.timeline import Timeline
+from vpr.utils.files import write_parts
 
 
 class Chapter(NamedTuple):

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from vpr.errors import VPRError
-from vpr.files import read_json, write_json
 from vpr.segmenting.targets import Target, identity
+from vpr.utils.files import read_json, write_json
 from vpr.video.finding import images_in, is_address
 
 FOLDER = ".finished"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vpr.checkpoint import data_for
 from vpr.errors import VPRError
+from vpr.pretrained import data_for
 from vpr.video.fit import Mode
 
 OTHERWISE: Mode = "letterbox"  # keeps proportions and loses nothing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vpr.experiments.figures import BOTH, CE, CU, GREY, panels, require_matplotlib
+from vpr.experiments.shared.panels import BOTH, CE, CU, GREY, panels, require_matplotlib
 from vpr.segmenting.timeline import Curves, Timeline
 
 if TYPE_CHECKING:

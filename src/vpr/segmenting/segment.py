@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.checkpoint import load_model
 from vpr.errors import VPRError
 from vpr.model import VPR
+from vpr.pretrained import load_model
 from vpr.segmenting.eye import CHUNK, Eye, check_watches, with_threshold
 from vpr.segmenting.fitting import fit_for
 from vpr.segmenting.record import Record

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.files import read_json, write_parts
 from vpr.segmenting.parts import joined, quoted, quoted_parts
 from vpr.segmenting.timeline import Curves, Event, Timeline
+from vpr.utils.files import read_json, write_parts
 
 FORMAT = 1
 KIND = "vpr timeline"

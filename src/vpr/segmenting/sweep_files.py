@@ -7,9 +7,9 @@ import warnings
 from io import BytesIO, StringIO
 from pathlib import Path
 
-from vpr.experiments.figures import BOTH, CE, CU, GREY, OTHERS, panels, require_matplotlib
-from vpr.files import write_bytes, write_text
+from vpr.experiments.shared.panels import BOTH, CE, CU, GREY, OTHERS, panels, require_matplotlib
 from vpr.segmenting.sweep import Sweep
+from vpr.utils.files import write_bytes, write_text
 
 LINES = (BOTH, CE, CU, *OTHERS)
 

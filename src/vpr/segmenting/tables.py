@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vpr.errors import VPRError
-from vpr.files import write_atomically
 from vpr.segmenting.timeline import Event, Timeline
+from vpr.utils.files import write_atomically
 
 if TYPE_CHECKING:
     from pandas import DataFrame

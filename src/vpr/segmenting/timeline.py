@@ -144,8 +144,8 @@ class Timeline:
 
     def to_html(self, path: Path | str) -> None:
         """One page to look at, which needs no network; it plays the footage, if that is a file."""
-        from vpr.files import write_parts
         from vpr.segmenting.page import page_parts
+        from vpr.utils.files import write_parts
 
         write_parts(Path(path), page_parts(self, _seen_from(Path(path), self.source)))
 

@@ -101,7 +101,7 @@ class Worker(NamedTuple):
 
 def _serve(line: Connection, wish: Wish) -> None:
     """In a process of its own: one target after the other, until nobody asks any more."""
-    from vpr.threads import use_threads
+    from vpr.utils.threads import use_threads
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; our parent sees to it
     use_threads(1)

@@ -17,11 +17,11 @@ from lightning_fabric import Fabric
 from torch import Tensor
 from torch.nn.utils import get_total_norm
 
-from vpr.checkpoint import RunFolder
 from vpr.config import RunConfig
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.trace import Loss
+from vpr.state import Loss
+from vpr.training.checkpoint import RunFolder
 from vpr.training.metrics import MetricsLog
 from vpr.training.objectives import objective
 from vpr.training.session import Session

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.tensorboard import SummaryWriter
 
-from vpr.checkpoint import RunFolder
 from vpr.config import RunConfig
 from vpr.errors import VPRError
-from vpr.files import step_lines, why, write_text
+from vpr.training.checkpoint import RunFolder
+from vpr.utils.files import step_lines, why, write_text
 
 if TYPE_CHECKING:
     from vpr.training.loop import Progress

@@ -13,8 +13,8 @@ from vpr.beliefs import Belief, kl
 from vpr.block import Block, Path
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.trace import LevelTrace, Trace
-from vpr.tree import tree_map
+from vpr.state import LevelTrace, Trace
+from vpr.utils.tree import tree_map
 
 RATE = 0.1  # weight of `rate` beside the KL to the prior
 Objective = Callable[[VPR, Trace], Tensor]  # → (N,)

@@ -8,16 +8,16 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from vpr.checkpoint import Checkpoint
-from vpr.checks import check_values
 from vpr.config import RunConfig, TrainingConfig
 from vpr.data import training_rng
 from vpr.errors import VPRError
 from vpr.events import RandomUpdates, Rule, Subjective, Window
 from vpr.model import VPR
-from vpr.trace import State, Trace
+from vpr.state import State, Trace
+from vpr.training.checkpoint import Checkpoint
 from vpr.training.stages import Stage, Timetable
-from vpr.tree import tree_map
+from vpr.utils.checks import check_values
+from vpr.utils.tree import tree_map
 
 SAMPLE = 256  # frames from which the data's mean and variation are estimated
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.files import why
+from vpr.utils.files import why
 from vpr.video.array_files import is_array
 from vpr.video.arrays import Array
 from vpr.video.container import Container

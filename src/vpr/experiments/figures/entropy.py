@@ -1,0 +1,76 @@
+"""Appendix C.5: CE compares cross entropies; the entropies of the two posteriors hardly differ.
+
+D_KL(q ‖ p) = H(q, p) − H(q), so CE is H(q_st, p_st) − H(q_ch, p_ch) > H(q_st) − H(q_ch).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vpr.config import RunConfig
+from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
+from vpr.experiments.runner.settings import setting
+from vpr.experiments.runner.trained import Record, steps, trained
+from vpr.experiments.shared.moving_ball import ball, over_training
+from vpr.experiments.shared.panels import BOTH, OTHERS, curve, draw_band, draw_runs, panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LABELS = {"entropy_gap": "entropies", "cross_entropy_gap": "cross entropies"}
+COLOURS = {"entropy_gap": OTHERS[0], "cross_entropy_gap": BOTH}
+
+
+def variants(scale: Scale) -> dict[str, RunConfig]:
+    return {"both": ball(scale)}
+
+
+def pick(record: Record) -> dict[str, Any]:
+    """|H(q_ch) − H(q_st)| and |H(q_ch, p_ch) − H(q_st, p_st)|, means over frames, level 2."""
+    curves = {name: over_training(record, name) for name in LABELS}
+    last = {name: values[-1] for name, values in curves.items()}
+    share = last["entropy_gap"] / last["cross_entropy_gap"]
+    return last | {"share": share, "curve": {"step": steps(record)} | curves}
+
+
+def draw(results: Results) -> Figure:
+    runs = results["both"]
+    with panels(2) as (figure, (over, final)):
+        over.set_yscale("log")
+        for name, label in LABELS.items():
+            draw_band(over, [curve(run, name) for run in runs], COLOURS[name], label)
+        over.set_xlabel("training step")
+        over.set_ylabel("difference, nats")
+        over.legend()
+        groups = {label: [run.metrics[name] for run in runs] for name, label in LABELS.items()}
+        draw_runs(final, groups, list(COLOURS.values()))
+        final.set_ylim(bottom=0)
+        final.set_ylabel("at the end, each run, nats")
+    return figure
+
+
+def claims(results: Results) -> list[Claim]:
+    runs = results["both"]
+    rows = [
+        Claim(
+            f"Moving Ball, level 2: mean difference of the {label}, nats",
+            {"entropy_gap": "about 0", "cross_entropy_gap": "large"}[name] + " (figure only)",
+            [run.metrics[name] for run in runs],
+            setting(runs),
+        )
+        for name, label in LABELS.items()
+    ]
+    what = "Moving Ball, level 2: the first as a share of the second"
+    shares = [run.metrics["share"] for run in runs]
+    return [*rows, Claim(what, "negligible", shares, setting(runs), percent=True)]
+
+
+EXPERIMENT = Experiment(
+    name="entropy",
+    title="Moving Ball, level 2: differences of entropies and of cross entropies behind CE",
+    cost="no training of its own once criteria is done",
+    variants=variants,
+    measure=trained(pick),
+    draw=draw,
+    claims=claims,
+)

@@ -1,0 +1,109 @@
+"""Appendix C.6: what levels 2 and 3 mark in the Miniworld Maze, as strips of frames."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from vpr.config import RunConfig
+from vpr.data import evaluation_rng, unseen
+from vpr.data.pictures import as_images, as_png
+from vpr.experiments.runner.base import Advance, Experiment, Measured, Results, Scale
+from vpr.experiments.runner.settings import run_of
+from vpr.experiments.runner.store import seeded
+from vpr.experiments.runner.trained import run_folder, trained
+from vpr.experiments.shared.levels import INKS, level_claims, level_scores
+from vpr.experiments.shared.panels import GREY, panels
+from vpr.pretrained import load_model
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FACTORS = {2: "hallway", 3: "colour"}
+STRIPS, LENGTH, SEED = 4, 40, 2  # evaluation seeds 0 and 1 are for the scores
+SIDE = 32  # of a frame in a strip
+
+
+def variants(scale: Scale) -> dict[str, RunConfig]:
+    return {"both": run_of("maze", scale)}
+
+
+def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
+    """Scores as everywhere; and strips, which are kept as pictures: not everybody can render."""
+    measured = trained(level_scores(FACTORS))(config, seed, runs, advance)
+    strips = look_again(run_folder(seeded(config, seed), runs), config)
+    return measured._replace(metrics=measured.metrics | {"strips": strips})
+
+
+@torch.no_grad()
+def look_again(folder: Path, config: RunConfig) -> list[dict[str, Any]]:
+    """Each sequence as a row of frames, the true changes, and the events of each level."""
+    batch = unseen(config.data).batch(STRIPS, LENGTH, evaluation_rng(SEED))
+    trace = load_model(folder).observe(torch.from_numpy(batch.frames))
+    return [
+        {
+            "frames": _as_text(as_images(batch.frames)[i]),
+            "true": {name: _places(batch.changes[name][i]) for name in FACTORS.values()},
+            "found": {
+                str(level): _places(trace.levels[level - 1].evidence.boundary[i].numpy())
+                for level in FACTORS
+            },
+        }
+        for i in range(STRIPS)
+    ]
+
+
+def _places(marks: Any) -> list[int]:
+    """Frames that are marked; the first, at which every level begins, is not an event."""
+    return [int(t) for t in np.flatnonzero(marks) if t > 0]
+
+
+def _as_text(frames: Any) -> str:  # (T, H, W, 3) uint8 → PNG of one row, in base64
+    small = [np.asarray(Image.fromarray(frame).resize((SIDE, SIDE))) for frame in frames]
+    return b64encode(as_png(np.concatenate(small, 1))).decode()
+
+
+def draw(results: Results) -> Figure:
+    """Of the first run: under each frame a mark for what changed and what the levels found."""
+    strips = next(iter(results.values()))[0].metrics["strips"]
+    with panels(1, len(strips), width=15.0, height=1.4) as (figure, axes):
+        for strip, each in zip(strips, axes, strict=True):
+            _draw_strip(each, strip)
+    return figure
+
+
+def _draw_strip(axes: Axes, strip: dict[str, Any]) -> None:
+    row = np.asarray(Image.open(BytesIO(b64decode(strip["frames"]))))
+    axes.imshow(row, extent=(0, row.shape[1] / SIDE, 0, 1))
+    marks = {f"true {name}": (places, GREY) for name, places in strip["true"].items()}
+    found = zip(strip["found"].items(), INKS, strict=False)
+    marks |= {f"level {level}": (places, ink) for (level, places), ink in found}
+    for line, (places, ink) in enumerate(marks.values()):
+        for place in places:
+            axes.barh(-0.2 - 0.36 * line, 0.9, left=place + 0.05, height=0.28, color=ink)
+    axes.set_ylim(-0.4 - 0.36 * (len(marks) - 1), 1)
+    axes.set_yticks([-0.2 - 0.36 * line for line in range(len(marks))], list(marks), fontsize=10)
+    axes.set_xticks([])
+    axes.grid(visible=False)
+    axes.set_aspect("auto")
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+EXPERIMENT = Experiment(
+    name="maze-events",
+    title="Miniworld Maze: events of levels 2 and 3 in four unseen sequences, and F1",
+    cost="one run of cpu/maze each",
+    variants=variants,
+    measure=measure,
+    draw=draw,
+    claims=lambda results: level_claims(results, FACTORS, "Miniworld Maze", "not measured"),
+)

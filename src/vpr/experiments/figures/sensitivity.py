@@ -1,0 +1,109 @@
+"""Appendix C.4: how F1 depends on CU's window τ_w and threshold weight γ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vpr.config import RunConfig
+from vpr.data import MovingBall
+from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale
+from vpr.experiments.runner.settings import setting
+from vpr.experiments.runner.trained import trained
+from vpr.experiments.shared.moving_ball import ball, scores
+from vpr.experiments.shared.panels import BOTH, panels, spread, unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The paper names 5 windows and 4 weights, of which it prints 100, 1.1 and 1.2.
+WINDOWS = (25, 50, 100, 200, 400)
+WEIGHTS = (0.9, 1.0, 1.1, 1.2)
+
+
+def small(scale: Scale) -> RunConfig:
+    """At scale cpu a small ball, so that the hundred runs take less than four hours."""
+    config = ball(scale)
+    if scale != "cpu":
+        return config
+    data = MovingBall(size=32)
+    return replace(config, model=replace(config.model, frame=data.frame, width=100), data=data)
+
+
+def variants(scale: Scale) -> dict[str, RunConfig]:
+    config = small(scale)
+    return {
+        f"w{window}-g{gamma}": replace(
+            config, model=replace(config.model, window=window, gamma=gamma)
+        )
+        for window in WINDOWS
+        for gamma in WEIGHTS
+    }
+
+
+def draw(results: Results) -> Figure:
+    with panels(2) as (figure, (window, gamma)):
+        _draw_marginal(window, results, WINDOWS, window_of, "window τ_w")
+        _draw_marginal(gamma, results, WEIGHTS, gamma_of, "threshold weight γ")
+    return figure
+
+
+def _draw_marginal(
+    axes: Axes,
+    results: Results,
+    values: Sequence[float],
+    value_of: Callable[[Result], float],
+    name: str,
+) -> None:
+    """F1 at each value, over all runs of all values of the other."""
+    runs = [run for each in results.values() for run in each]
+    there = [value for value in values if any(value_of(run) == value for run in runs)]
+    f1 = [np.array([r.metrics["f1"] for r in runs if value_of(r) == v]) for v in there]
+    mean, std = np.array([f.mean() for f in f1]), np.array([spread(f) for f in f1])
+    places = np.arange(len(there))
+    axes.plot(places, mean, "o-", color=BOTH)
+    axes.fill_between(places, mean - std, mean + std, color=BOTH, alpha=0.2, linewidth=0)
+    axes.set_xticks(places, [str(value) for value in there])
+    axes.set_xlabel(name)
+    unit(axes, "F1 of level 2")
+
+
+def window_of(run: Result) -> float:
+    return float(run.config["model"]["window"])
+
+
+def gamma_of(run: Result) -> float:
+    return float(run.config["model"]["gamma"])
+
+
+def claims(results: Results) -> list[Claim]:
+    runs = [run for each in results.values() for run in each]
+    rows = []
+    for values, value_of, name, paper in (
+        (WINDOWS, window_of, "all γ, τ_w", "no significant effect (figure only)"),
+        (WEIGHTS, gamma_of, "all τ_w, γ", "worse at 1.2 (figure only)"),
+    ):
+        for value in values:
+            if there := [run for run in runs if value_of(run) == value]:
+                what, f1 = f"Moving Ball, level-2 F1, {name} = {value}", [_f1(run) for run in there]
+                rows.append(Claim(what, paper, f1, setting(there)))
+    return rows
+
+
+def _f1(run: Result) -> float:
+    return float(run.metrics["f1"])
+
+
+EXPERIMENT = Experiment(
+    name="sensitivity",
+    title="Small Moving Ball: F1 of level 2 against CU's window and threshold weight",
+    cost="one run of a small cpu/moving-ball each",
+    variants=variants,
+    measure=trained(scores, every=500),
+    draw=draw,
+    claims=claims,
+)

@@ -1,0 +1,1 @@
+"""The montage: a film with known cuts, and other detectors to compare with."""

@@ -1,0 +1,1 @@
+"""What runs experiments: jobs in parallel, stored results, trained models, the results table."""

@@ -1,0 +1,1 @@
+"""What several experiments have in common: plots, readers of pictures, ground truth."""

@@ -1,0 +1,1 @@
+"""What the model generates: rollouts and samples of single levels, and imagined futures."""

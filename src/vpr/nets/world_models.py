@@ -1,0 +1,115 @@
+"""The image network of the paper: the convolutions of World Models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from itertools import pairwise
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from vpr.nets.codec import OUTPUT_GAIN, Codec
+from vpr.nets.convolutions import (
+    SingleConvolution,
+    fold,
+    from_folded,
+    from_one_place,
+    to_folded,
+    unfolded,
+)
+from vpr.nets.dense import SLOPE, activate, dense, initialise
+
+
+class WorldModels(Codec):
+    """The convolutions of World Models, with the paper's Leaky ReLU.
+
+    64×64 is the original geometry: four 4×4 convolutions of stride 2 without padding (which
+    never see the last two rows and columns), and transposed ones of 5, 5, 6, 6 from 1×1. Other
+    sizes halve exactly four times, with padding 1.
+    """
+
+    def __init__(
+        self, frame: tuple[int, int, int], width: int, channels: int, loudness: float = 1.0
+    ) -> None:
+        super().__init__()
+        colours, rows, columns = frame
+        original = (rows, columns) == (64, 64)
+        pad = 0 if original else 1
+        plan = [colours, *(channels * 2**i for i in range(4))]
+        self.convolutions = nn.ModuleList(nn.Conv2d(a, b, 4, 2, pad) for a, b in pairwise(plan))
+        for layer, a in zip(self.convolutions, plan, strict=False):
+            initialise(layer, a * 16)
+        grid = (2, 2) if original else (rows // 16, columns // 16)
+        self.embed = dense(plan[-1] * grid[0] * grid[1], width)
+
+        self.start = (channels * 32, 1, 1) if original else (channels * 4, *grid)
+        self.unfold = dense(width, self.start[0] * self.start[1] * self.start[2])
+        sizes = [5, 5, 6, 6] if original else [4, 4, 4, 4]
+        plan = [self.start[0], channels * 4, channels * 2, channels, colours]
+        self.transposed = nn.ModuleList(
+            nn.ConvTranspose2d(a, b, k, 2, pad)
+            for a, b, k in zip(plan, plan[1:], sizes, strict=False)
+        )
+        for layer, a, k in zip(self.transposed, plan, sizes, strict=False):
+            initialise(layer, a * k * k // 4)
+        if original:  # from 1×1 an output pixel sees one input place
+            initialise(self.transposed[0], self.start[0])
+        quiet = OUTPUT_GAIN * loudness
+        initialise(self.transposed[-1], channels * sizes[-1] ** 2 // 4, quiet)
+
+    def to_layout(self, frames: Tensor) -> Tensor:
+        return fold(frames.movedim(1, -1), 2).movedim(-1, 1)  # (M, 4·C, H/2, W/2)
+
+    def to_frames(self, y: Tensor) -> Tensor:
+        return unfolded(y.movedim(1, -1), 2).movedim(-1, 1)
+
+    def encode(self, y: Tensor) -> Tensor:
+        first, *rest = self.convolutions
+        y = _activated(from_folded(y, first))  # type: ignore[arg-type]
+        for layer in rest:
+            y = _activated(layer(y))
+        return self.embed(y.flatten(1))  # type: ignore[no-any-return]
+
+    def single(self) -> Callable[[Tensor], Tensor]:
+        return SingleWorldModels(deepcopy(self))
+
+    def decode(self, c0: Tensor) -> Tensor:
+        first, *hidden, last = self.transposed
+        y = activate(self._spread(self.unfold(c0), first))  # type: ignore[arg-type]
+        for layer in hidden:
+            y = _activated(layer(y))
+        return to_folded(y, last)  # type: ignore[arg-type]
+
+    def _spread(self, y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
+        """The first transposed convolution."""
+        if self.start[1:] == (1, 1) and layer.padding == (0, 0):
+            return from_one_place(y, layer)
+        y = y.view(-1, *self.start).contiguous(memory_format=torch.channels_last)
+        return layer(y)  # type: ignore[no-any-return]
+
+    @torch.no_grad()
+    def set_output(self, level: Tensor) -> None:
+        self.transposed[-1].bias.copy_(level)  # type: ignore[operator]
+
+
+class SingleWorldModels:
+    """Its encoder for one frame: convolution kernels take longer to get ready than it needs."""
+
+    def __init__(self, codec: WorldModels) -> None:
+        self.layers = [SingleConvolution(layer) for layer in codec.convolutions]  # type: ignore[arg-type]
+        weight, bias = codec.embed.weight.detach(), codec.embed.bias.detach()
+        by_channel = weight.view(len(weight), len(codec.convolutions[-1].bias), -1)  # type: ignore[arg-type]
+        self.weight, self.bias = by_channel.transpose(1, 2).flatten(1), bias
+
+    def __call__(self, frame: Tensor) -> Tensor:  # (C, H, W) → (width,)
+        y = frame.movedim(0, -1).contiguous()
+        for layer in self.layers:
+            y = _activated(layer(y))
+        return torch.addmv(self.bias, self.weight, y.flatten())
+
+
+def _activated(y: Tensor) -> Tensor:
+    """In place: a convolution's output, which is large and which nobody needs any more."""
+    return F.leaky_relu_(y, SLOPE)

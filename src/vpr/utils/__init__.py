@@ -1,0 +1,1 @@
+"""Small helpers without knowledge of the model: files, JSON, trees of tensors, threads."""

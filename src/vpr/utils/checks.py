@@ -1,0 +1,60 @@
+"""What may come in: one clear line for each thing that may not."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from vpr.config import ModelConfig
+from vpr.errors import VPRError
+from vpr.state import State
+
+
+def check_frames(
+    frames: Tensor, leading: tuple[str, ...], config: ModelConfig, dtype: torch.dtype
+) -> None:
+    """(*leading, *frame) of the model's floats."""
+    if not isinstance(frames, Tensor):
+        raise VPRError(f"expected a torch.Tensor, got {type(frames).__name__}: use torch.as_tensor")
+    want = ", ".join([*leading, *map(str, config.frame)])
+    k = len(leading)
+    if frames.dim() != k + len(config.frame) or tuple(frames.shape[k:]) != config.frame:
+        raise VPRError(f"expected shape ({want}), got {tuple(frames.shape)}")
+    if 0 in frames.shape:
+        raise VPRError(f"nothing to look at: shape {tuple(frames.shape)} has no frames")
+    if not frames.is_floating_point():
+        raise VPRError(f"frames must be floats in [0, 1], got {frames.dtype}: use .float() / 255")
+    if frames.dtype != dtype:
+        raise VPRError(f"the model computes in {dtype}, the frames are {frames.dtype}: use .to()")
+
+
+def check_values(video: Tensor, config: ModelConfig) -> None:
+    """Finite, and images in [0, 1]. Looks at every pixel."""
+    low, high = (float(v) for v in video.aminmax())
+    if not (low > float("-inf") and high < float("inf")):  # NaN fails both
+        raise VPRError("video has NaN or infinite values: mend or drop those frames")
+    bounded = len(config.frame) == 3 or config.likelihood == "bernoulli"
+    if bounded and (low < 0 or high > 1):
+        raise VPRError(f"values must lie in [0, 1], got {low:g} to {high:g}: divide 8-bit by 255")
+
+
+def check_state(state: State, config: ModelConfig) -> None:
+    """Of a model of this shape."""
+    if len(state.blocks) != config.levels:
+        raise VPRError(f"the state has {len(state.blocks)} levels, not {config.levels}")
+    sizes = state.blocks[0].d.shape[-1], state.blocks[0].s.shape[-1]
+    if sizes != (config.width, config.state_size):
+        raise VPRError(
+            f"the state is of another model: it has width {sizes[0]} and state size {sizes[1]}, "
+            f"not {config.width} and {config.state_size}"
+        )
+
+
+def check_level(level: int, config: ModelConfig) -> None:
+    if not 1 <= level <= config.levels:
+        raise VPRError(f"level must be 1 to {config.levels}, got {level}")
+
+
+def check_count(name: str, count: int) -> None:
+    if count < 1:
+        raise VPRError(f"{name} must be 1 or more, got {count}")

@@ -1,0 +1,99 @@
+"""The tutorial: its commands are understood, and the whole way from a clip to its page works."""
+
+import csv
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import vpr
+from vpr.cli import main
+from vpr.cli.main import _parse
+
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = (DOCS / "tutorial.md").read_text()
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", TEXT, re.DOTALL)
+PYTHON = [text for kind, text in BLOCKS if kind == "python"]
+LINES = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
+COMMANDS = [shlex.split(line)[1:] for line in LINES if line.startswith("vpr ")]
+FLAGS = re.findall(r"`(--(?:data|training)\.[^`]+)`", TEXT)
+
+QUICK = ["--training.steps", "20", "--training.batch-size", "2"]  # as the tutorial has it
+SHORTER = "SCENES, FRAMES = 8, 50"
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_commands_are_understood(words: list[str]) -> None:
+    _parse(words)
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+def test_flags_are_understood(flags: str) -> None:
+    _parse(["train", "cpu/video", *shlex.split(flags)])
+
+
+def test_every_step_is_there() -> None:
+    assert [words[0] for words in COMMANDS] == [
+        "data",
+        "train",
+        "segment",
+        "segment",
+        "segment",
+        "evaluate-boundaries",
+        "watch",
+    ]
+    assert len(FLAGS) == 5
+    assert set(QUICK) <= set(" ".join(FLAGS).split())
+
+
+def test_links_and_pictures_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", TEXT):
+        name, _, heading = target.partition("#")
+        page = DOCS / name
+        assert page.is_file(), target
+        headings = [h.strip("# ").lower() for h in re.findall(r"^#+ .*$", _read(page), re.M)]
+        assert not heading or heading in headings, target
+
+
+def _read(page: Path) -> str:
+    return page.read_text() if page.suffix == ".md" else ""
+
+
+@pytest.mark.slow
+def test_the_whole_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A clip, a training that learns nothing, events, a page, live, PySceneDetect."""
+    monkeypatch.chdir(tmp_path)
+    first, *others = PYTHON
+    exec(compile(re.sub(r"SCENES, FRAMES = .*", SHORTER, first), "tutorial.md", "exec"), {})
+    assert len(_table("cuts.csv")) == 7
+    for words in COMMANDS:
+        more = QUICK if words[0] == "train" else ["--json"] if words[0] == "watch" else []
+        assert main([*words, *more]) == 0, words
+    _check_events()
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert json.loads(last)["summary"]["ended"] == "end of source"
+    for text in others:
+        exec(compile(text, "tutorial.md", "exec"), {})
+    assert Path("clip.edl").exists()
+
+
+def _check_events() -> None:
+    made = {path.name for path in Path("events").iterdir()}
+    endings = ("html", "csv", "json", "level2.vtt", "level3.ffmeta", "sweep.png", "sweep.csv")
+    assert {f"clip.{ending}" for ending in endings} <= made
+    timeline = vpr.Timeline.from_json("events/clip.json")
+    assert (timeline.frames, timeline.levels) == (400, 3)
+    frames = [int(row["frame"]) for row in _table("events/clip.csv")]
+    assert frames == [event.frame for event in timeline.boundaries]
+    page = Path("events/clip.html").read_text()
+    assert "<html" in page
+    assert "clip.mp4" in page
+    assert not re.search(r"""(src|href)=["']?http""", page)
+
+
+def _table(path: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(Path(path).read_text().splitlines()))

@@ -1,0 +1,86 @@
+"""Ages against a count by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from vpr.generation.event_clock import PAST, Ages
+from vpr.model import VPR
+from vpr.state import Trace
+
+
+def by_hand(trace: Trace) -> tuple[list[list[int]], list[list[bool]], list[list[list[int]]]]:
+    """Of a trace from a sequence's first frame on: one sequence and level after the other."""
+    marks = [level.evidence.boundary.tolist() for level in trace.levels]  # [level][sequence][frame]
+    ticks, seen, past = [], [], []
+    for b in range(len(trace.c0)):
+        ticks.append([])
+        seen.append([])
+        past.append([])
+        for below, own in pairwise(marks):
+            last = max(t for t, updated in enumerate(own[b]) if updated)
+            ticks[-1].append(sum(below[b][last + 1 :]))
+            seen[-1].append(last > 0)
+            later = list(zip(below[b], own[b], strict=True))[:0:-1]  # the latest first
+            told = [1 if updated else -1 for tick, updated in later if tick]
+            past[-1].append((told + [0] * PAST)[:PAST])
+    return ticks, seen, past
+
+
+def watched(tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]) -> tuple[VPR, Tensor]:
+    return tiny_model(levels=3, seed=11), scenes(batch=6, length=PAST + 6)
+
+
+def test_ticks_are_updates_of_the_level_below(
+    tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+) -> None:
+    model, video = watched(tiny_model, scenes)
+    for length in range(1, video.shape[1] + 1):
+        trace = model.observe(video[:, :length])
+        ages = Ages.of(trace)
+        assert tuple(each.tolist() for each in ages[:3]) == by_hand(trace)
+    assert ages.ticks.max() > 1
+    assert ages.past.ne(0).all(2).any()  # longer than what is remembered
+    sooner = Ages.of(model.observe(video[:, :4]))
+    assert sooner.seen.any()
+    assert not sooner.seen.all()
+
+
+def test_forgetting_is_for_the_named_sequences() -> None:
+    counted = torch.ones(2, 2, dtype=torch.bool)
+    past = torch.ones(2, 2, PAST, dtype=torch.int8)
+    ages = Ages(torch.tensor([[3, 1], [2, 2]]), counted, past, ~counted.any(1))
+    forgot = ages.forgotten(torch.tensor([True, False]))
+    assert forgot.ticks.tolist() == [[0, 0], [2, 2]]
+    assert forgot.seen.tolist() == [[False, False], [True, True]]
+    assert forgot.past[0].eq(0).all()
+    assert forgot.past[1].eq(1).all()
+
+
+def test_a_trace_in_two_parts(
+    tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+) -> None:
+    model, video = watched(tiny_model, scenes)
+    first = model.observe(video[:, :7])
+    second = model.observe(video[:, 7:], first.state)
+    whole = Ages.of(model.observe(video))
+    parts = Ages.of(second, Ages.of(first))
+    assert torch.equal(parts.ticks, whole.ticks)
+    assert torch.equal(parts.seen, whole.seen)
+    assert torch.equal(parts.past, whole.past)
+
+
+def test_a_later_part_alone_knows_what_began_in_it(
+    tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
+) -> None:
+    model, video = watched(tiny_model, scenes)
+    second = model.observe(video[:, 7:], model.observe(video[:, :7]).state)
+    whole, alone = Ages.of(model.observe(video)), Ages.of(second)
+    assert torch.equal(alone.ticks[alone.seen], whole.ticks[alone.seen])
+    assert (alone.ticks <= whole.ticks).all()
+    began = torch.stack([level.evidence.boundary.any(1) for level in second.levels[1:]], -1)
+    assert torch.equal(alone.seen, began)
