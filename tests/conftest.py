@@ -158,7 +158,7 @@ def draw() -> Callable[..., Tensor]:
 
     def build(model: VPR, batch: int = 3, length: int = 12, seed: int = 0) -> Tensor:
         generator = torch.Generator().manual_seed(seed)
-        return model.noise(batch, length, generator).to(model.usual.dtype)
+        return model.noise(batch, length, generator).to(model.dtype)
 
     return build
 

@@ -57,6 +57,28 @@ class TestWindow:
         pushed = window.push(torch.tensor([5.5]), torch.tensor([0]))
         assert pushed.mean().tolist() == [2.5, 1.5]
 
+    @pytest.mark.parametrize("size", [1, 4, 30])
+    @pytest.mark.parametrize("typical", [0.7, math.nan])
+    @pytest.mark.parametrize("power", [1.0, 0.5])
+    def test_after_each_is_one_push_after_the_other(
+        self, size: int, typical: float, power: float
+    ) -> None:
+        """Of 7 values that are looked at, only some are kept."""
+        ahead = window = Window.filled(1, size, tensor(typical)[0])
+        row, generator = torch.zeros(1, dtype=torch.long), torch.Generator().manual_seed(0)
+        values, done = torch.randn(60, dtype=torch.float64, generator=generator).exp(), 0
+        for count in (1, 3, 7, 2, 7, 7, 7):
+            windows = ahead.after_each(values[done : done + 7])
+            assert len(windows.pushed) == 8
+            for r in range(count + 1):
+                torch.testing.assert_close(windows.mean(power)[r], window.mean(power)[0])
+                assert torch.equal(windows.row(r).values, window.values)
+                assert torch.equal(windows.row(r).pushed, window.pushed)
+                if r < count:
+                    window = window.push(values[done + r, None], row)
+            ahead = windows.row(count)
+            done += count
+
     def test_push_leaves_the_old_window_alone(self) -> None:
         old = Window.filled(1, 2, torch.tensor(1.0))
         old.push(torch.tensor([7.0]), torch.tensor([0]))
@@ -142,7 +164,7 @@ class TestMakeRule:
         assert make_rule(ModelConfig(rule="always")) == Always()
 
     def test_clockwork_needs_a_number_for_each_level(self) -> None:
-        with pytest.raises(VPRError, match="3 numbers, one a level"):
+        with pytest.raises(VPRError, match="3 numbers, one per level"):
             ModelConfig(levels=3, rule="clockwork", intervals=(1, 4))
 
 

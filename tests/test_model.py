@@ -233,10 +233,10 @@ class TestOracle:
     def test_usual_fills_the_windows(self, tiny_model: Factory, scenes: Factory) -> None:
         """With a D_st known from training, the second frame can already be unexpected."""
         model, video = tiny_model(3, seed=3, expected=False, window=5), scenes()
-        model.usual.copy_(torch.tensor([0.05, 0.2]))
+        model.typical_kl.copy_(torch.tensor([0.05, 0.2]))
         trace = model.observe(video)
         only_cu = subjective(expected=False)
-        usual = model.usual.tolist()
+        usual = model.typical_kl.tolist()
         records = consult(model, video, None, lambda b: only_cu, window=5, usual=usual)
         assert_same_trace(trace, records)
         assert trace.levels[1].evidence.unexpected[:, 1].any()
@@ -435,7 +435,7 @@ def as_tree(trace: Trace) -> tuple[Tensor, tuple[LevelTrace, ...], State]:
     Sequences can then be compared although other numbers of updates were in their batch.
     """
     levels = [
-        level._replace(path=tree_map(level.update_index.hold, level.path), update_index=None)
+        level._replace(updates=tree_map(level.update_index.hold, level.updates), update_index=None)
         for level in trace.levels
     ]
     return trace.c0, tuple(levels), trace.state
@@ -493,19 +493,19 @@ class TestRules:
     def test_remembers_what_was_usual(self, tiny_model: Factory, scenes: Factory) -> None:
         model = tiny_model(2, seed=3, window=5)
         windows = model.observe(scenes()).state.windows
-        model.remember(windows)
-        assert_close(model.usual, [windows[0].mean().mean().item()], 1e-12)
-        assert_close(model.initial(2).windows[0].mean(), model.usual.expand(2), 1e-12)
+        model.update_typical_kl(windows)
+        assert_close(model.typical_kl, [windows[0].mean().mean().item()], 1e-12)
+        assert_close(model.initial(2).windows[0].mean(), model.typical_kl.expand(2), 1e-12)
 
     def test_remembers_although_a_level_was_never_asked(self, tiny_model: Factory) -> None:
         """A sequence without any D_st has no say in what is usual."""
         model = tiny_model(2, window=5)
-        empty = Window.filled(2, 5, model.usual[0])
-        model.remember((empty,))
-        assert model.usual.isnan().all()
+        empty = Window.filled(2, 5, model.typical_kl[0])
+        model.update_typical_kl((empty,))
+        assert model.typical_kl.isnan().all()
         seen = torch.tensor([0])
-        model.remember((empty.push(torch.full((1,), 3.0, dtype=torch.float64), seen),))
-        assert model.usual.tolist() == [3.0]
+        model.update_typical_kl((empty.push(torch.full((1,), 3.0, dtype=torch.float64), seen),))
+        assert model.typical_kl.tolist() == [3.0]
 
     def test_observe_leaves_its_arguments_alone(
         self, tiny_model: Factory, scenes: Factory, draw: Factory

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from vpr.state import Moments
+from vpr.state import UpdateIndex
 
 
 @st.composite
@@ -22,10 +22,10 @@ def boundaries(draw: st.DrawFn) -> Tensor:  # (B, T)
 def test_each_frame_holds_its_last_update(boundary: Tensor) -> None:
     """Frames are numbered from 0; what was in force before the video is −1."""
     rows, length = boundary.shape
-    moments = Moments(boundary)
+    index = UpdateIndex(boundary)
     numbers = torch.arange(length).expand(rows, length)
-    picked = moments.pick(numbers)
-    if not moments.opened:
+    picked = index.pick(numbers)
+    if not index.starts_with_update:
         picked = torch.cat([torch.full((rows, 1), -1), picked], 1)
     wanted = []
     for row in boundary.tolist():
@@ -34,19 +34,19 @@ def test_each_frame_holds_its_last_update(boundary: Tensor) -> None:
             last = t if update else last
             held.append(last)
         wanted.append(held)
-    assert moments.hold(picked).tolist() == wanted
+    assert index.hold(picked).tolist() == wanted
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(boundary=boundaries())
 def test_no_more_steps_than_updates(boundary: Tensor) -> None:
     most = int(boundary.sum(1).max())
-    assert Moments(boundary).frames.shape == (len(boundary), max(most, 1))
-    assert Moments(boundary).opened == all(row[0] for row in boundary.tolist())
+    assert UpdateIndex(boundary).frames.shape == (len(boundary), max(most, 1))
+    assert UpdateIndex(boundary).starts_with_update == all(row[0] for row in boundary.tolist())
 
 
 def test_values_of_any_shape() -> None:
-    moments = Moments(torch.tensor([[True, False, True], [True, False, False]]))
+    index = UpdateIndex(torch.tensor([[True, False, True], [True, False, False]]))
     values = torch.arange(12.0).view(2, 3, 2)
-    assert torch.equal(moments.pick(values)[0], values[0, [0, 2]])
-    assert torch.equal(moments.hold(moments.pick(values))[1], values[1, [0, 0, 0]])
+    assert torch.equal(index.pick(values)[0], values[0, [0, 2]])
+    assert torch.equal(index.hold(index.pick(values))[1], values[1, [0, 0, 0]])

@@ -7,7 +7,7 @@ import torch
 
 from tests.conftest import tiny_run
 from vpr import VPR, Stream, VPRError
-from vpr.boundaries import boundaries
+from vpr.boundaries import batch_boundaries
 from vpr.data import MovingBall, evaluation_rng
 from vpr.utils.tree import tree_map
 
@@ -16,7 +16,7 @@ from vpr.utils.tree import tree_map
 def model() -> VPR:
     torch.manual_seed(0)
     model = VPR(tiny_run(1, levels=3).model)
-    model.usual.fill_(1e-3)
+    model.typical_kl.fill_(1e-3)
     return model
 
 
@@ -33,7 +33,7 @@ def test_stream_equals_batch(model: VPR, video: torch.Tensor) -> None:
     batch = []
     for t in range(1, len(video)):
         seen = [type(lv.evidence)(*(v[:, t] for v in lv.evidence)) for lv in trace.levels]
-        batch += list(boundaries(seen, 0, t))
+        batch += list(batch_boundaries(seen, 0, t))
     assert [event[:3] for event in live] == [event[:3] for event in batch]
     assert any(event.level == 3 for event in live)
     for one, other in zip(live, batch, strict=True):

@@ -1,4 +1,4 @@
-"""Diagonal Gaussian beliefs N(μ, σ²) and what VPR asks of them."""
+"""Diagonal Gaussians N(μ, σ²): sampling, entropy, cross entropy and KL divergence."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Belief(NamedTuple):
 
     @classmethod
     def standard(cls, like: Tensor) -> Belief:
-        """N(0, 1) of the shape, type and device of `like`."""
+        """N(0, 1) with the shape, dtype and device of `like`."""
         return cls(torch.zeros_like(like), torch.ones_like(like))
 
     def rsample(self, noise: Tensor | None) -> Tensor:
-        """μ + σ·ε, differentiable; ε is given so that the caller owns the randomness. None: μ."""
+        """μ + σ·ε, differentiable, for noise ε drawn by the caller; without noise, μ."""
         return self.mean if noise is None else torch.addcmul(self.mean, self.std, noise)
 
     def entropy(self) -> Tensor:

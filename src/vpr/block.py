@@ -8,35 +8,39 @@ import torch
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
-from vpr.fast.loop_linear import Repeated
+from vpr.fast.loop_linear import LoopLinear
 from vpr.nets.dense import Posterior, Prior, ResidualStack, Stack, Transition, activate
 
 
-class Kept(NamedTuple):
-    """What comparisons need and only an update changes, for "nothing changes" and for "it does"."""
+class ComparisonCache(NamedTuple):
+    """The part of a comparison that changes only when the level updates.
+
+    Index 0 of the second dimension is the static hypothesis (nothing changed), index 1 the change
+    hypothesis (the next event has begun).
+    """
 
     p: Belief  # (B, 2, S) p_st, the last posterior, and p_ch = p_θ(s_{τ+1} | d_{τ+1}, c_τ)
     contexts: Tensor  # (B, 2, H) q's first layer without x: under (d_τ, c_τ), under (d_{τ+1}, c_τ)
 
     @classmethod
-    def of(cls, p_st: Belief, p_ch: Belief, contexts: Tensor) -> Kept:
+    def of(cls, p_st: Belief, p_ch: Belief, contexts: Tensor) -> ComparisonCache:
         both = (torch.stack(pair, 1) for pair in zip(p_st, p_ch, strict=True))
         return cls(Belief(*both), contexts)
 
 
 class BlockState(NamedTuple):
-    """What a level remembers from its last update until its next one."""
+    """What a level stores from one update to the next."""
 
     d: Tensor  # (B, D) d_τ, the temporal context of the last update
     c: Tensor  # (B, D) c_τ, the top-down context of the last update
     s: Tensor  # (B, S) s_τ, the sample
     q: Belief  # (B, S) the last posterior, which is p_st of the next comparison
     d_next: Tensor  # (B, D) d_{τ+1} = f_tran(s_τ, d_τ), predicted
-    kept: Kept | None  # for comparisons; level 1 makes none
+    cache: ComparisonCache | None  # None at level 1, which makes no comparisons
 
 
-class Path(NamedTuple):
-    """The updates of one level, in their order."""
+class Updates(NamedTuple):
+    """The K updates of one level, in order of time."""
 
     d: Tensor  # (B, K, D)
     c: Tensor  # (B, K, D)
@@ -68,25 +72,28 @@ class Block(nn.Module):
         self.p = Prior(width, state_size, layers, min_std)
 
     def initial(self, batch: int, like: Tensor) -> BlockState:
-        """Before the first frame: d_1 = 0, nothing believed yet."""
+        """The state before the first frame: d_1 = 0. `like` gives dtype and device."""
         wide = like.new_zeros(batch, self.width)
         s = like.new_zeros(batch, self.state_size)
-        nothing = Belief.standard(s)
-        kept = Kept.of(nothing, nothing, like.new_zeros(batch, 2, self.width))
-        return BlockState(wide, wide, s, nothing, wide, kept if self.compares else None)
+        standard = Belief.standard(s)
+        cache = ComparisonCache.of(standard, standard, like.new_zeros(batch, 2, self.width))
+        return BlockState(wide, wide, s, standard, wide, cache if self.compares else None)
 
-    def read(self, x: Tensor) -> Tensor:
-        """What x^n (..., D) gives to the posterior's first layer (..., H)."""
+    def project(self, x: Tensor) -> Tensor:
+        """The contribution of x^n (..., D) to the first layer of the posterior (..., H).
+
+        It depends on the frame only, so it is computed for all frames at once.
+        """
         return self.q.of_x(self.compress(x))  # type: ignore[no-any-return]
 
     def hypotheses(self, now: BlockState, x: Tensor) -> tuple[Belief, Belief]:
-        """q and p (B, 2, S) for a new x, read (B, H): if nothing changed, if the next event came.
+        """q and p (B, 2, S) of both hypotheses for a new projected x (B, H).
 
-        q_st = q(s | x, d_τ, c_τ) against p_st, the last posterior;
-        q_ch = q(s | x, d_{τ+1}, c_τ) against p_ch = p(s | d_{τ+1}, c_τ).
+        Static: q_st = q(s | x, d_τ, c_τ) and p_st, the last posterior.
+        Change: q_ch = q(s | x, d_{τ+1}, c_τ) and p_ch = p(s | d_{τ+1}, c_τ).
         """
-        assert now.kept is not None
-        return self.q.given(x.unsqueeze(1) + now.kept.contexts), now.kept.p
+        assert now.cache is not None
+        return self.q.given(x.unsqueeze(1) + now.cache.contexts), now.cache.p
 
     def compare(self, now: BlockState, x: Tensor) -> tuple[Tensor, Tensor]:
         """D_st = D_KL(q_st ‖ p_st) and D_ch = D_KL(q_ch ‖ p_ch), each (B,); see `hypotheses`."""
@@ -94,18 +101,19 @@ class Block(nn.Module):
         return kl_static, kl_change
 
     def update(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> BlockState:
-        """The next subjective timestep, from the d (B, D) predicted for it.
+        """The state after one update.
 
-        x (B, H) read, c (B, D), noise (B, S).
+        d (B, D) is the predicted temporal context of this update; x (B, H) is projected;
+        c (B, D), noise (B, S).
         """
         from_c = self.q.of_c(c)
         context = self.q.of_d(d) + from_c
         q = self.q.given(x + context)
         s = q.rsample(noise)
         d_next = self.f_tran(s, d)
-        return BlockState(d, c, s, q, d_next, self._keep(q, d_next, c, context, from_c))
+        return BlockState(d, c, s, q, d_next, self._cache(q, d_next, c, context, from_c))
 
-    def imagined(
+    def update_from_prior(
         self,
         d: Tensor,
         c: Tensor,
@@ -114,16 +122,16 @@ class Block(nn.Module):
         d_next: Tensor,
         p_next: Belief | None = None,
     ) -> BlockState:
-        """The next timestep without an x: the prior p stands for a posterior.
+        """The state after an update without an observation: the prior p replaces the posterior.
 
-        `p_next` is p(s | d_next, c), if it is known.
+        `p_next` is p(s | d_next, c), if the caller has it already.
         """
         from_c = self.q.of_c(c)
         context = self.q.of_d(d) + from_c
-        return BlockState(d, c, s, p, d_next, self._keep(p, d_next, c, context, from_c, p_next))
+        return BlockState(d, c, s, p, d_next, self._cache(p, d_next, c, context, from_c, p_next))
 
-    @torch.no_grad()  # decisions are not differentiated
-    def _keep(
+    @torch.no_grad()  # comparisons are not differentiated
+    def _cache(
         self,
         p_st: Belief,
         d_next: Tensor,
@@ -131,21 +139,23 @@ class Block(nn.Module):
         context: Tensor,
         from_c: Tensor,
         p_ch: Belief | None = None,
-    ) -> Kept | None:
+    ) -> ComparisonCache | None:
         if not self.compares:
             return None
         contexts = torch.stack([context, self.q.of_d(d_next) + from_c], 1)
-        return Kept.of(p_st, p_ch or self.p(d_next, c), contexts)
+        return ComparisonCache.of(p_st, p_ch or self.p(d_next, c), contexts)
 
-    def follow(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> tuple[Path, Tensor]:
-        """`update` K times, when it is known for what: x (B, K, H), c (B, K, D), noise (B, K, S).
+    def unroll(
+        self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None
+    ) -> tuple[Updates, Tensor]:
+        """K calls of `update` with known inputs: x (B, K, H), c (B, K, D), noise (B, K, S).
 
-        What x and c give to the posterior is one product for all; only d has to wait its turn.
-        Also d_{K+1} (B, D).
+        The contributions of x and c to the posterior are computed for all K updates at once; only
+        d depends on the update before. Also returns d_{K+1} (B, D).
         """
         rows, steps = x.shape[:2]
-        first = Repeated(self.q.of_d.weight, (x + self.q.of_c(c)).transpose(0, 1))
-        head, f_tran = self.q.head.repeated(steps, rows), self.f_tran.repeated(steps, rows)
+        first = LoopLinear(self.q.of_d.weight, (x + self.q.of_c(c)).transpose(0, 1))
+        head, f_tran = self.q.head.in_loop(steps, rows), self.f_tran.in_loop(steps, rows)
         ds, ss, qs = [], [], []
         for k in range(steps):
             q = head(activate(first(d)))
@@ -155,4 +165,4 @@ class Block(nn.Module):
             qs.append(q)
             d = f_tran(s, d)
         mean, std = (torch.stack(each, 1) for each in zip(*qs, strict=True))
-        return Path(torch.stack(ds, 1), c, torch.stack(ss, 1), Belief(mean, std)), d
+        return Updates(torch.stack(ds, 1), c, torch.stack(ss, 1), Belief(mean, std)), d

@@ -1,4 +1,4 @@
-"""Events for people: one record for each boundary that a level detected."""
+"""Detected boundaries as records in plain numbers."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ Kind = Literal["expected", "unexpected", "both", "clock"]
 
 
 class Boundary(NamedTuple):
-    """A level updated at a frame."""
+    """An update of a level at a frame."""
 
     frame: int
-    level: int  # 2 is the lowest that can hold back
-    kind: Kind  # CE, CU, both, or a rule that asks neither
+    level: int  # 2 or higher: level 1 updates at every frame
+    kind: Kind  # CE, CU, both, or a rule that uses neither
     kl_static: float  # D_st: how far the belief moved
-    kl_change: float  # D_ch: how wrong the prediction of the next event was
-    threshold: float  # what CU compared D_st with
+    kl_change: float  # D_ch: the error of the predicted next event
+    threshold: float  # of CU, for D_st
 
 
-class Sight(NamedTuple):
-    """`Evidence` of one level at one frame of one sequence, in plain numbers."""
+class LevelEvidence(NamedTuple):
+    """The `Evidence` of one level at one frame of one sequence, in plain numbers."""
 
     kl_static: float
     kl_change: float
@@ -32,31 +32,24 @@ class Sight(NamedTuple):
     boundary: bool
 
     @classmethod
-    def each(cls, evidence: Evidence) -> list[Sight]:
-        """One a row."""
+    def rows(cls, evidence: Evidence) -> list[LevelEvidence]:
+        """One record per row (B,) of the tensors."""
         return [cls(*row) for row in zip(*(field.tolist() for field in evidence), strict=True)]
 
 
-def boundaries(evidence: Sequence[Evidence], sequence: int, frame: int) -> Iterator[Boundary]:
-    """What the levels (level 1 first) detected at one frame of one sequence of the batch."""
-    for level, seen in enumerate(evidence[1:], start=2):
-        if not bool(seen.boundary[sequence]):
-            return  # nested: nothing above can have updated
-        (plain,) = Sight.each(Evidence(*(field[sequence, None] for field in seen)))
-        yield _boundary(plain, level, frame)
+def boundaries(evidence: Sequence[LevelEvidence], frame: int) -> Iterator[Boundary]:
+    """The boundaries at one frame, from the evidence of the levels, level 1 first."""
+    for level, found in enumerate(evidence[1:], start=2):
+        if not found.boundary:
+            return  # nested: no level above can have updated
+        kind = _kind(found.expected, found.unexpected)
+        yield Boundary(frame, level, kind, found.kl_static, found.kl_change, found.threshold)
 
 
-def plain_boundaries(seen: Sequence[Sight], frame: int) -> Iterator[Boundary]:
-    """The same of what is plain already."""
-    for level, each in enumerate(seen[1:], start=2):
-        if not each.boundary:
-            return
-        yield _boundary(each, level, frame)
-
-
-def _boundary(seen: Sight, level: int, frame: int) -> Boundary:
-    kind = _kind(seen.expected, seen.unexpected)
-    return Boundary(frame, level, kind, seen.kl_static, seen.kl_change, seen.threshold)
+def batch_boundaries(evidence: Sequence[Evidence], sequence: int, frame: int) -> Iterator[Boundary]:
+    """`boundaries` of one sequence of a batch, from evidence (B,)."""
+    of_sequence = (Evidence(*(field[sequence, None] for field in level)) for level in evidence)
+    return boundaries([LevelEvidence.rows(level)[0] for level in of_sequence], frame)
 
 
 def _kind(expected: bool, unexpected: bool) -> Kind:

@@ -1,4 +1,4 @@
-"""What a model and a run are made of: plain dataclasses, every field a flag of `vpr train`."""
+"""The configuration of a model and of a training run. Every field is a flag of `vpr train`."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ Data = (
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The network and its rule; all that is needed to build the model again."""
+    """The networks and the boundary rule: all that is needed to build a model."""
 
     levels: int = option(2, "N, the number of levels.")
     state_size: int = option(20, "|s|, the size of each level's latent state.")
     width: int = option(200, "|x| = |c| = |d|, the size of each channel.")
-    layers: int = option(4, "Layers of each dense network between the channels; 2 learn sooner.")
+    layers: int = option(4, "Layers of each dense network between the channels; 2 learn faster.")
     frame: tuple[int, ...] = option(
         (3, 64, 64), "Shape of a frame: channels, height, width; or one number for plain vectors."
     )
@@ -48,22 +48,26 @@ class ModelConfig:
         "Image network: the paper's convolutions, or folded patches with a modulated decoder.",
     )
     channels: int = option(32, "Width of the image network's first layer.")
-    tints: int = option(1, "Outlines with a colour of their own that the folded network paints.")
+    colour_masks: int = option(
+        1,
+        "Masks of the folded network that are multiplied by one colour each.",
+        formerly="tints",
+    )
     likelihood: Literal["bernoulli", "gaussian"] = option(
         "bernoulli", "Binary cross entropy, or squared error."
     )
-    min_std: float = option(0.1, "Floor of every belief's standard deviation.")
+    min_std: float = option(0.1, "Lower bound of all standard deviations.")
     rule: Literal["subjective", "clockwork", "always"] = option(
-        "subjective", "What decides that a level updates."
+        "subjective", "The rule that decides whether a level updates."
     )
     expected: bool = option(
         True, "Criterion CE: the predicted next state fits better than the unchanged one."
     )
-    unexpected: bool = option(True, "Criterion CU: the belief moved more than usual.")
-    gamma: float = option(1.1, "γ: how much more than usual.")
-    window: int = option(100, "τ_w: how many comparisons make up what is usual.")
+    unexpected: bool = option(True, "Criterion CU: D_st exceeds γ times its recent mean.")
+    gamma: float = option(1.1, "γ, the threshold of CU relative to the recent mean of D_st.")
+    window: int = option(100, "τ_w, the number of comparisons in the mean of D_st.")
     power: float = option(
-        1.0, "What is usual: 1 averages D_st (the paper), 0.5 its root, 2 its square."
+        1.0, "Power of the mean of D_st: 1 averages D_st (the paper), 0.5 its root, 2 its square."
     )
     intervals: tuple[int, ...] = option(
         (), "Frames between updates of each level, for the clockwork rule."
@@ -81,14 +85,16 @@ class ModelConfig:
         _check(self.width >= 1, "width must be 1 or more", self.width)
         _check(self.layers >= 2, "layers must be 2 or more", self.layers)
         _check(self.channels >= 1, "channels must be 1 or more", self.channels)
-        _check(self.tints >= 1, "tints must be 1 or more", self.tints)
+        _check(self.colour_masks >= 1, "colour_masks must be 1 or more", self.colour_masks)
         _check(self.min_std > 0, "min_std must be above 0", self.min_std)
         _check_frame(self.frame)
         if self.rule == "clockwork":
             fits = len(self.intervals) == self.levels
-            _check(fits, f"intervals must name {self.levels} numbers, one a level", self.intervals)
+            _check(
+                fits, f"intervals must have {self.levels} numbers, one per level", self.intervals
+            )
             _check(self.intervals[0] == 1, "level 1 updates at every frame", self.intervals)
-        make_rule(self)  # a rule with impossible numbers says so
+        make_rule(self)  # raises if the numbers of the rule are invalid
 
 
 def _check(holds: bool, rule: str, value: object) -> None:
@@ -106,6 +112,7 @@ def _check_frame(frame: tuple[int, ...]) -> None:
 
 
 def make_rule(config: ModelConfig) -> Rule:
+    """The boundary rule of a configuration."""
     if config.rule == "clockwork":
         return Clockwork(config.intervals)
     if config.rule == "always":
@@ -115,7 +122,7 @@ def make_rule(config: ModelConfig) -> Rule:
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """The optimisation."""
+    """The optimisation of a training run."""
 
     steps: int = option(15_000, "Training steps.")
     batch_size: int = option(32, "Sequences per step.")
@@ -145,15 +152,15 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """A training run, whole: the same config and seed give the same weights."""
+    """A complete training run: the same configuration and seed give the same weights."""
 
-    preset: str = option("", "Name of the preset it started from.", flag=False)
+    preset: str = option("", "Name of the preset it is based on.", flag=False)
     seed: int = option(0, "Seed of weights, data and noise.")
     model: ModelConfig = field(default_factory=ModelConfig)
     data: Data = field(default_factory=MovingBall)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     stages: tuple[Stage, ...] = option(
-        (Stage("whole run", 1.0, decay=True),), "What changes over the run.", flag=False
+        (Stage("whole run", 1.0, decay=True),), "The stages of the run.", flag=False
     )
 
     def __post_init__(self) -> None:
@@ -164,6 +171,6 @@ class RunConfig:
         _check(same, f"model.frame must be the data's: set it to {wanted}", self.model.frame)
 
     def with_data(self, data: Data) -> RunConfig:
-        """The same run on other data; frame shape and, if the data has levels, levels follow it."""
+        """The same run on other data; frame shape and, if the data has them, levels are adapted."""
         levels = getattr(data, "levels", self.model.levels)
         return replace(self, data=data, model=replace(self.model, frame=data.frame, levels=levels))

@@ -1,5 +1,5 @@
-"""The package's own error: words for the user, no trace needed."""
+"""The exception class of the package."""
 
 
 class VPRError(ValueError):
-    """Something the user can put right; its text says how, in one line."""
+    """An error that the user can fix; the message says how, in one line."""

@@ -43,6 +43,20 @@ class Window(NamedTuple):
         values = self.values.index_put((rows, place), value.to(self.values))
         return Window(values, self.pushed.index_add(0, rows, torch.ones_like(rows)))
 
+    def after_each(self, values: Tensor) -> Window:  # (R,)
+        """Of a window of one sequence: row r (of R + 1) is the window after r of the values."""
+        size = self.values.shape[1]
+        count = torch.arange(len(values) + 1, device=values.device).unsqueeze(1)
+        place = torch.arange(size, device=values.device)
+        # The last value that was written to each place; negative if none was.
+        latest = count - 1 - (self.pushed + count - 1 - place) % size  # (R + 1, τ_w)
+        written = values.to(self.values)[latest.clamp(min=0)]
+        return Window(torch.where(latest < 0, self.values, written), self.pushed + count.squeeze(1))
+
+    def row(self, index: int) -> Window:
+        """The window of one sequence."""
+        return Window(self.values[index, None], self.pushed[index, None])
+
 
 class Evidence(NamedTuple):
     """What the detector saw at one level. NaN where the signal did not arrive."""

@@ -72,7 +72,7 @@ def _cpu(
         frame=data.frame,
         network="folded",
         channels=16,
-        tints=4,
+        colour_masks=4,
         likelihood=likelihood,
         power=0.5,
     )

@@ -1,4 +1,4 @@
-"""What the model remembers, and what it tells: named tuples of tensors."""
+"""The data types of the model: its state between frames, and what `observe` and `loss` return."""
 
 from __future__ import annotations
 
@@ -8,43 +8,45 @@ import torch
 from torch import Tensor
 
 from vpr.beliefs import Belief
-from vpr.block import BlockState, Path
+from vpr.block import BlockState, Updates
 from vpr.events import Evidence, Window
 
 
 class State(NamedTuple):
-    """All that the model remembers between two frames; the whole memory of a stream."""
+    """The complete state of the model between two frames."""
 
     blocks: tuple[BlockState, ...]  # level 1 first
-    windows: tuple[Window, ...]  # of levels 2 to N: level 1 compares nothing
+    windows: tuple[Window, ...]  # of levels 2 to N: level 1 makes no comparisons
     time: Tensor  # (B,) frames seen
 
 
-class Moments:
-    """When the sequences of a batch updated a level, and which update was in force at each frame.
+class UpdateIndex:
+    """Index from the frames of a batch to the updates of one level, and back.
 
-    K is the largest number of updates in a sequence, or 1. Sequences with fewer are filled up with
-    other frames; what becomes of those is in force at no frame.
+    K is the largest number of updates in a sequence, at least 1. Sequences with fewer updates are
+    padded with other frames, whose results are in force at no frame.
     """
 
     def __init__(self, boundary: Tensor) -> None:  # (B, T)
         count = boundary.cumsum(1)
-        self.everywhere = bool(boundary.all())
-        self.opened = bool(boundary[:, 0].all())  # nothing older than the first update is in force
-        self.held = count - 1 if self.opened else count
-        order = (~boundary).byte().sort(dim=1, stable=True).indices  # updates first, in their order
-        self.frames = order[:, : max(int(count[:, -1].max()), 1)]
+        self.every_frame = bool(boundary.all())
+        # Whether every sequence starts with an update, so that no older update is in force.
+        self.starts_with_update = bool(boundary[:, 0].all())
+        self.held = count - 1 if self.starts_with_update else count  # (B, T) update in force
+        order = (~boundary).byte().sort(dim=1, stable=True).indices  # frames with an update first
+        self.frames = order[:, : max(int(count[:, -1].max()), 1)]  # (B, K)
 
     def pick(self, values: Tensor) -> Tensor:
-        """Of all frames (B, T, ...), those with an update (B, K, ...)."""
-        return values if self.everywhere else _take(values, self.frames)
+        """Select the frames with an update: (B, T, ...) → (B, K, ...)."""
+        return values if self.every_frame else _take(values, self.frames)
 
     def hold(self, values: Tensor) -> Tensor:
-        """Of updates (B, K, ...), the one in force at each frame (B, T, ...).
+        """Repeat each update until the next one: (B, K, ...) → (B, T, ...).
 
-        Unless `opened`, what was in force before the video comes first: (B, 1 + K, ...).
+        Unless `starts_with_update`, `values` must begin with what was in force before the video:
+        (B, 1 + K, ...).
         """
-        return values if self.everywhere else _take(values, self.held)
+        return values if self.every_frame else _take(values, self.held)
 
 
 class LevelTrace(NamedTuple):
@@ -52,18 +54,18 @@ class LevelTrace(NamedTuple):
 
     s: Tensor  # (B, T, S) the state in force at each frame
     q: Belief  # (B, T, S) its posterior
-    p: Belief  # (B, T, S) the prior it was predicted with
+    p: Belief  # (B, T, S) its prior
     kl: Tensor  # (B, T) D_KL(q ‖ p) where the level updated, 0 elsewhere
     evidence: Evidence  # (B, T) each
-    x: Tensor  # (B, T, H) what the level reads of each frame
-    path: Path  # (B, K, ...) its updates, in their order
-    update_index: Moments  # which update was in force at each frame
+    x: Tensor  # (B, T, H) the projected encoding of each frame, see `Block.project`
+    updates: Updates  # (B, K, ...)
+    update_index: UpdateIndex  # which update was in force at each frame
 
 
 class Trace(NamedTuple):
-    """What `observe` returns."""
+    """The result of `VPR.observe`."""
 
-    c0: Tensor  # (B, T, D) what the decoder paints from; see `VPR.reconstruct`
+    c0: Tensor  # (B, T, D) the input of the decoder; see `VPR.reconstruct`
     levels: tuple[LevelTrace, ...]  # level 1 first
     state: State  # after the last frame
 

@@ -58,11 +58,11 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
 
 
 @torch.no_grad()
-def codec(network: str, frame: tuple[int, ...], tints: int = 1) -> Codec:
+def codec(network: str, frame: tuple[int, ...], colour_masks: int = 1) -> Codec:
     """With biases that count; those of a patch are the same in all its pixels."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        net = make_codec(frame, 12, network, channels=4, tints=tints).double()
+        net = make_codec(frame, 12, network, channels=4, colour_masks=colour_masks).double()
     pixels: dict[nn.Module, int] = {}
     if isinstance(net, Folded):
         pixels = dict.fromkeys(net.up, 4) | {net.paint: net.PIXELS}
@@ -71,7 +71,7 @@ def codec(network: str, frame: tuple[int, ...], tints: int = 1) -> Codec:
             k = pixels.get(layer, 1)
             layer.bias.copy_(normal(len(layer.bias) // k, seed=seed).repeat(k))
     if isinstance(net, Folded):  # an outline of each tint
-        net.shape.bias.copy_(normal(tints).repeat_interleave(net.PIXELS))
+        net.shape.bias.copy_(normal(colour_masks).repeat_interleave(net.PIXELS))
     return net
 
 
@@ -84,11 +84,11 @@ def assert_near(ours: Tensor, theirs: Tensor) -> None:
 
 class TestPlain:
     @pytest.mark.parametrize("dtype", PRECISION, ids=str)
-    @pytest.mark.parametrize(("network", "frame", "tints"), CODECS, ids=str)
+    @pytest.mark.parametrize(("network", "frame", "colour_masks"), CODECS, ids=str)
     def test_same_numbers_and_gradients(
-        self, network: str, frame: tuple[int, ...], tints: int, dtype: torch.dtype
+        self, network: str, frame: tuple[int, ...], colour_masks: int, dtype: torch.dtype
     ) -> None:
-        net = codec(network, frame, tints).to(dtype)
+        net = codec(network, frame, colour_masks).to(dtype)
         plain = make_plain(net, frame)
         frames = normal(3, *frame).sigmoid().to(dtype).requires_grad_()
         c0 = normal(3, 12, seed=1).to(dtype).requires_grad_()
@@ -153,7 +153,10 @@ class TestNaive:
         model = tiny_model(levels, dtype=dtype)
         naive, noise = make_naive(model), draw(model)
         x0 = scenes_in_x0(dtype)
-        ours, theirs = model.core(x0, noise=noise), naive.core(x0, noise=noise)
+        ours, theirs = (
+            model.observe_encoded(x0, noise=noise),
+            naive.observe_encoded(x0, noise=noise),
+        )
         for part in zip(leaves(seen(ours)), leaves(seen(theirs)), strict=True):
             assert_near(*part)
         for level in ours.levels[1:]:
@@ -170,9 +173,9 @@ class TestNaive:
         if not events:
             model.rule = Subjective(expected=False, unexpected=False, window=5)
         naive, noise, x0 = make_naive(model), draw(model), scenes_in_x0(torch.float64)
-        state = model.core(x0[:, :5].detach()).state
+        state = model.observe_encoded(x0[:, :5].detach()).state
         state = tree_put(state, torch.tensor([1]), model.initial(1), 3)  # one starts anew
-        ours, theirs = (net.core(x0[:, 5:], state, noise[5:]) for net in (model, naive))
+        ours, theirs = (net.observe_encoded(x0[:, 5:], state, noise[5:]) for net in (model, naive))
         assert ours.levels[1].evidence.boundary[0].any() == events
         for a, b in zip(slopes(model, ours, x0), slopes(naive, theirs, x0), strict=True):
             if b is not None:  # where nothing depends on a weight, one of them may say 0
@@ -181,8 +184,8 @@ class TestNaive:
     def test_goes_on_from_a_state(self, tiny_model: Any) -> None:
         model, x0 = tiny_model(3), scenes_in_x0(torch.float64)
         naive = make_naive(model)
-        whole = model.core(x0)
-        rest = naive.core(x0[:, 5:], naive.core(x0[:, :5]).state)
+        whole = model.observe_encoded(x0)
+        rest = naive.observe_encoded(x0[:, 5:], naive.observe_encoded(x0[:, :5]).state)
         torch.testing.assert_close(whole.c0[:, 5:], rest.c0)
 
     def test_shares_the_parameters(self, tiny_model: Any) -> None:

@@ -26,7 +26,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model")
     config = ModelConfig(3, state_size=3, width=12, frame=(3, 16, 16), network="folded", channels=4)
     made = VPR(config)
-    made.usual.fill_(1e-3)
+    made.typical_kl.fill_(1e-3)
     save_pretrained(made, folder)
     return folder
 

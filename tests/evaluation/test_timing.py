@@ -9,7 +9,7 @@ from vpr.data import MovingBall, ThreeDShapesDynamic, evaluation_rng
 from vpr.evaluation.readers import BallReader
 from vpr.evaluation.timing import future, in_event_order, read_imagined
 from vpr.generation.durations import Durations
-from vpr.generation.event_clock import Ages
+from vpr.generation.event_clock import EventClock
 
 
 def test_the_future_is_how_the_dataset_goes_on() -> None:
@@ -41,7 +41,7 @@ def test_what_is_read_is_what_imagine_paints() -> None:
         trace.state,
         150,
         durations=durations,
-        ages=Ages.of(trace),
+        clock=EventClock.of(trace),
         generator=torch.Generator().manual_seed(3),
     )
     seen = read_imagined(model, durations, BallReader(), video, 150, seed=3)

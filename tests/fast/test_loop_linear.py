@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from vpr.fast.loop_linear import Repeated
+from vpr.fast.loop_linear import LoopLinear
 from vpr.nets.dense import GaussianHead, Transition
 
 STEPS, ROWS, WIDTH = 5, 3, 4
@@ -31,20 +31,20 @@ def seed() -> None:
 
 def test_a_layer_that_feeds_itself() -> None:
     layer = nn.Linear(WIDTH, WIDTH).double()
-    repeated = Repeated.of(layer.weight, layer.bias, STEPS, ROWS)
+    in_loop = LoopLinear.from_layer(layer.weight, layer.bias, STEPS, ROWS)
     ours = stock = torch.randn(ROWS, WIDTH, dtype=torch.double)
     for _ in range(STEPS):
-        ours, stock = repeated(ours).tanh(), layer(stock).tanh()
+        ours, stock = in_loop(ours).tanh(), layer(stock).tanh()
     assert_same_gradients(layer, ours, stock)
 
 
 def test_the_base_learns_too() -> None:
     weight = torch.randn(WIDTH, WIDTH, dtype=torch.double, requires_grad=True)
     base = torch.randn(STEPS, ROWS, WIDTH, dtype=torch.double, requires_grad=True)
-    repeated = Repeated(weight, base)
+    in_loop = LoopLinear(weight, base)
     ours = stock = torch.randn(ROWS, WIDTH, dtype=torch.double)
     for k in range(STEPS):
-        ours, stock = repeated(ours).tanh(), (base[k] + stock @ weight.t()).tanh()
+        ours, stock = in_loop(ours).tanh(), (base[k] + stock @ weight.t()).tanh()
     found = torch.autograd.grad(ours.sum(), [weight, base])
     wanted = torch.autograd.grad(stock.sum(), [weight, base])
     torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-12)
@@ -53,7 +53,7 @@ def test_the_base_learns_too() -> None:
 def test_transition() -> None:
     """Our GRU cell is PyTorch's."""
     f_tran = Transition(2, WIDTH).double()
-    step = f_tran.repeated(STEPS, ROWS)
+    step = f_tran.in_loop(STEPS, ROWS)
     ours = stock = torch.randn(ROWS, WIDTH, dtype=torch.double)
     for s in torch.randn(STEPS, ROWS, 2, dtype=torch.double):
         ours, stock = step(s, ours), f_tran(s, stock)
@@ -62,7 +62,7 @@ def test_transition() -> None:
 
 def test_gaussian_head() -> None:
     head = GaussianHead(WIDTH, WIDTH, WIDTH, 2 * WIDTH, min_std=0.1, start=0.5).double()
-    step = head.repeated(STEPS, ROWS)
+    step = head.in_loop(STEPS, ROWS)
     ours = stock = torch.randn(ROWS, WIDTH, dtype=torch.double)
     for _ in range(STEPS):
         ours, stock = (torch.mul(*net(x)) for net, x in ((step, ours), (head, stock)))
@@ -73,5 +73,5 @@ def test_without_gradients() -> None:
     layer = nn.Linear(WIDTH, WIDTH)
     x = torch.randn(ROWS, WIDTH)
     with torch.no_grad():
-        found = Repeated.of(layer.weight, layer.bias, 1, ROWS)(x)
+        found = LoopLinear.from_layer(layer.weight, layer.bias, 1, ROWS)(x)
         torch.testing.assert_close(found, layer(x))

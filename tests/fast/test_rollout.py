@@ -10,8 +10,8 @@ from torch import Tensor
 
 from vpr.beliefs import Belief
 from vpr.block import Block
-from vpr.fast.blas import NEW, OLD, blocks_of, limit
-from vpr.fast.rollout import Jumper, Jumps
+from vpr.fast.blas import NEW, OLD, block_count, max_weights
+from vpr.fast.rollout import FastRollout, RolloutSteps
 from vpr.model import VPR
 from vpr.pretrained import load_model
 
@@ -19,7 +19,7 @@ STEPS = 7
 
 
 @torch.no_grad()
-def plain(block: Block, d: Tensor, c: Tensor, steps: int, noise: Tensor | None) -> Jumps:
+def plain(block: Block, d: Tensor, c: Tensor, steps: int, noise: Tensor | None) -> RolloutSteps:
     """By the modules."""
     ps, ss = [], []
     for k in range(steps):
@@ -28,7 +28,7 @@ def plain(block: Block, d: Tensor, c: Tensor, steps: int, noise: Tensor | None) 
         ss.append(ps[-1].rsample(noise[k] if noise is not None else None))
         d = block.f_tran(ss[-1], d)
     mean, std = (torch.stack(each) for each in zip(*ps, strict=True))
-    return Jumps(Belief(mean, std), torch.stack(ss), now, d, block.p(d, c))
+    return RolloutSteps(Belief(mean, std), torch.stack(ss), now, d, block.p(d, c))
 
 
 def start(block: Block, rows: int, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
@@ -48,7 +48,9 @@ def test_equal_the_networks(
     d, c, noise = start(block, rows, torch.float64)
     eps = noise if sampled else None
     before = d.clone()
-    torch.testing.assert_close(Jumper(block, c).jump(d, STEPS, eps), plain(block, d, c, STEPS, eps))
+    torch.testing.assert_close(
+        FastRollout(block, c).run(d, STEPS, eps), plain(block, d, c, STEPS, eps)
+    )
     assert torch.equal(d, before)
 
 
@@ -56,7 +58,7 @@ def test_equal_the_networks(
 def test_draws_are_not_means(tiny_model: Callable[..., VPR], rows: int) -> None:
     block = tiny_model(2).blocks[1]
     d, c, noise = start(block, rows, torch.float64)
-    jumps = Jumper(block, c).jump(d, STEPS, noise)
+    jumps = FastRollout(block, c).run(d, STEPS, noise)
     torch.testing.assert_close(jumps.s, jumps.p.rsample(noise))
     assert not torch.equal(jumps.s, jumps.p.mean)
 
@@ -67,9 +69,9 @@ def test_k_jumps_are_k_times_one(rows: int, sampled: bool) -> None:
     """Bit for bit, in single precision and with weights as large as they are."""
     block = load_model("moving-ball").blocks[1]
     d, c, noise = start(block, rows, torch.float32)
-    whole = Jumper(block, c).jump(d, STEPS, noise if sampled else None)
+    whole = FastRollout(block, c).run(d, STEPS, noise if sampled else None)
     for k in range(STEPS):
-        one = Jumper(block, c).jump(d, 1, noise[k : k + 1] if sampled else None)
+        one = FastRollout(block, c).run(d, 1, noise[k : k + 1] if sampled else None)
         assert torch.equal(one.p.mean[0], whole.p.mean[k])
         assert torch.equal(one.p.std[0], whole.p.std[k])
         assert torch.equal(one.s[0], whole.s[k])
@@ -82,18 +84,18 @@ def test_a_jumper_begins_anew(tiny_model: Callable[..., VPR]) -> None:
     """Its arrays are used again; what it gave before stays."""
     block = tiny_model(2).blocks[1]
     d, c, _ = start(block, 1, torch.float64)
-    jumper = Jumper(block, c)
-    first, _, again = (jumper.jump(each, STEPS, None) for each in (d, -d, d))
+    fast = FastRollout(block, c)
+    first, _, again = (fast.run(each, STEPS, None) for each in (d, -d, d))
     torch.testing.assert_close(first, again, rtol=0, atol=0)
 
 
 def test_products_in_blocks(
     tiny_model: Callable[..., VPR], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vpr.fast.rollout_numpy.LIMIT", 100)
+    monkeypatch.setattr("vpr.fast.rollout_numpy.MAX_WEIGHTS", 100)
     block = tiny_model(2).blocks[1]
     d, c, noise = start(block, 1, torch.float64)
-    found = Jumper(block, c).jump(d, STEPS, noise)
+    found = FastRollout(block, c).run(d, STEPS, noise)
     torch.testing.assert_close(found, plain(block, d, c, STEPS, noise))
 
 
@@ -102,7 +104,7 @@ def test_products_in_blocks(
     [(800, 201, 20), (60, 201, 2), (45, 201, 1), (7, 9000, 7), (7, 10_000, 7)],
 )
 def test_blocks_stay_below_the_limit(outs: int, ins: int, blocks: int) -> None:
-    assert blocks_of(outs, ins, OLD) == blocks
+    assert block_count(outs, ins, OLD) == blocks
 
 
 @pytest.mark.parametrize(
@@ -118,13 +120,13 @@ def test_blocks_stay_below_the_limit(outs: int, ins: int, blocks: int) -> None:
     ],
 )
 def test_only_a_known_blas_gets_large_products(blas: dict[str, str], wanted: int) -> None:
-    assert limit(blas) == wanted
+    assert max_weights(blas) == wanted
 
 
 def test_shipped_weights_in_single_precision() -> None:
     block = load_model("moving-ball").blocks[1]
     d, c, _ = start(block, 1, torch.float32)
-    ours, theirs = Jumper(block, c).jump(d, 40, None), plain(block, d, c, 40, None)
+    ours, theirs = FastRollout(block, c).run(d, 40, None), plain(block, d, c, 40, None)
     torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
 
 
@@ -132,7 +134,7 @@ def test_what_comes_back_can_be_differentiated_through(tiny_model: Callable[...,
     """The loop runs in inference mode; its results must not be bound to it."""
     block = tiny_model(2).blocks[1]
     d, c, noise = start(block, 1, torch.float64)
-    jumps = Jumper(block, c).jump(d, STEPS, noise)
+    jumps = FastRollout(block, c).run(d, STEPS, noise)
     for each in (*jumps.p, jumps.s, jumps.d, jumps.d_next, *jumps.p_next):
         assert not each.is_inference()
         (each * torch.ones_like(each, requires_grad=True)).sum().backward()

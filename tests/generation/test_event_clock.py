@@ -1,4 +1,4 @@
-"""Ages against a count by hand."""
+"""The event clock against a count by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from vpr.generation.event_clock import PAST, Ages
+from vpr.generation.event_clock import PAST, EventClock
 from vpr.model import VPR
 from vpr.state import Trace
 
@@ -41,11 +41,11 @@ def test_ticks_are_updates_of_the_level_below(
     model, video = watched(tiny_model, scenes)
     for length in range(1, video.shape[1] + 1):
         trace = model.observe(video[:, :length])
-        ages = Ages.of(trace)
-        assert tuple(each.tolist() for each in ages[:3]) == by_hand(trace)
-    assert ages.ticks.max() > 1
-    assert ages.past.ne(0).all(2).any()  # longer than what is remembered
-    sooner = Ages.of(model.observe(video[:, :4]))
+        clock = EventClock.of(trace)
+        assert tuple(each.tolist() for each in clock[:3]) == by_hand(trace)
+    assert clock.ticks.max() > 1
+    assert clock.past.ne(0).all(2).any()  # longer than what is remembered
+    sooner = EventClock.of(model.observe(video[:, :4]))
     assert sooner.seen.any()
     assert not sooner.seen.all()
 
@@ -53,8 +53,8 @@ def test_ticks_are_updates_of_the_level_below(
 def test_forgetting_is_for_the_named_sequences() -> None:
     counted = torch.ones(2, 2, dtype=torch.bool)
     past = torch.ones(2, 2, PAST, dtype=torch.int8)
-    ages = Ages(torch.tensor([[3, 1], [2, 2]]), counted, past, ~counted.any(1))
-    forgot = ages.forgotten(torch.tensor([True, False]))
+    clock = EventClock(torch.tensor([[3, 1], [2, 2]]), counted, past, ~counted.any(1))
+    forgot = clock.reset(torch.tensor([True, False]))
     assert forgot.ticks.tolist() == [[0, 0], [2, 2]]
     assert forgot.seen.tolist() == [[False, False], [True, True]]
     assert forgot.past[0].eq(0).all()
@@ -67,8 +67,8 @@ def test_a_trace_in_two_parts(
     model, video = watched(tiny_model, scenes)
     first = model.observe(video[:, :7])
     second = model.observe(video[:, 7:], first.state)
-    whole = Ages.of(model.observe(video))
-    parts = Ages.of(second, Ages.of(first))
+    whole = EventClock.of(model.observe(video))
+    parts = EventClock.of(second, EventClock.of(first))
     assert torch.equal(parts.ticks, whole.ticks)
     assert torch.equal(parts.seen, whole.seen)
     assert torch.equal(parts.past, whole.past)
@@ -79,7 +79,7 @@ def test_a_later_part_alone_knows_what_began_in_it(
 ) -> None:
     model, video = watched(tiny_model, scenes)
     second = model.observe(video[:, 7:], model.observe(video[:, :7]).state)
-    whole, alone = Ages.of(model.observe(video)), Ages.of(second)
+    whole, alone = EventClock.of(model.observe(video)), EventClock.of(second)
     assert torch.equal(alone.ticks[alone.seen], whole.ticks[alone.seen])
     assert (alone.ticks <= whole.ticks).all()
     began = torch.stack([level.evidence.boundary.any(1) for level in second.levels[1:]], -1)

@@ -206,7 +206,7 @@ class TestRollout:
         jumps = rollout(model, watched.state, level, STEPS, samples=True)
         now = jumps.state.blocks[level - 1]
         x = torch.randn(BATCH, model.config.width, dtype=torch.float64)
-        q, p = block.hypotheses(now, block.read(x))
+        q, p = block.hypotheses(now, block.project(x))
         small = block.compress(x)
         wanted = block.q(small, now.d, now.c), block.q(small, now.d_next, now.c)
         for k, belief in enumerate(wanted):

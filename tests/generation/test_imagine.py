@@ -12,8 +12,8 @@ from torch import Tensor
 import vpr
 from vpr.errors import VPRError
 from vpr.generation.durations import Durations
-from vpr.generation.event_clock import Ages
-from vpr.generation.imagine import Hazards, Imagined, foresee
+from vpr.generation.event_clock import EventClock
+from vpr.generation.imagine import Hazards, Imagined, imagine_steps
 from vpr.model import VPR
 from vpr.state import State, Trace
 from vpr.utils.tree import tree_map
@@ -22,8 +22,8 @@ BATCH, SEEN, FRAMES = 4, 9, 12
 
 
 def certain(p: float) -> Hazards:
-    def hazards(state: State, ages: Ages) -> Tensor:
-        return torch.full(ages.ticks.shape, p, dtype=state.blocks[0].s.dtype)
+    def hazards(state: State, clock: EventClock) -> Tensor:
+        return torch.full(clock.ticks.shape, p, dtype=state.blocks[0].s.dtype)
 
     return hazards
 
@@ -46,7 +46,7 @@ def model(tiny_model: Callable[..., VPR]) -> VPR:
 def durations(model: VPR) -> Durations:
     """Of no wisdom, but with probabilities that vary."""
     torch.manual_seed(0)
-    durations = Durations(model.config).to(model.usual)
+    durations = Durations(model.config).to(model.device, model.dtype)
     for weight in durations.parameters():
         torch.nn.init.normal_(weight, std=0.3)
     return durations
@@ -118,17 +118,17 @@ def test_nobody_above_moves_if_no_event_ends(model: VPR, trace: Trace) -> None:
     assert imagined.boundary[..., 0].all()
     assert not imagined.boundary[..., 1:].any()
     assert equal(imagined.state.blocks[1:], trace.state.blocks[1:])
-    ages = Ages.of(trace)
-    older = vpr.imagine(model, trace.state, FRAMES, durations=certain(0.0), ages=ages).ages
-    assert torch.equal(older.ticks[:, 0], ages.ticks[:, 0] + FRAMES)
-    assert torch.equal(older.ticks[:, 1], ages.ticks[:, 1])  # the clock of level 3 is level 2
+    clock = EventClock.of(trace)
+    older = vpr.imagine(model, trace.state, FRAMES, durations=certain(0.0), clock=clock).clock
+    assert torch.equal(older.ticks[:, 0], clock.ticks[:, 0] + FRAMES)
+    assert torch.equal(older.ticks[:, 1], clock.ticks[:, 1])  # the clock of level 3 is level 2
 
 
 def test_everybody_moves_if_every_event_ends(model: VPR, trace: Trace) -> None:
     imagined = vpr.imagine(model, trace.state, FRAMES, durations=certain(1.0))
     assert imagined.boundary.all()
-    assert not imagined.ages.ticks.any()
-    assert imagined.ages.seen.all()
+    assert not imagined.clock.ticks.any()
+    assert imagined.clock.seen.all()
 
 
 def test_likeliest_endings_leave_nothing_to_chance(model: VPR, trace: Trace) -> None:
@@ -154,12 +154,17 @@ def test_levels_are_nested(model: VPR, trace: Trace) -> None:
 
 def test_shapes_and_what_is_told(model: VPR, durations: Durations, trace: Trace) -> None:
     imagined = vpr.imagine(
-        model, trace.state, FRAMES, durations=durations, ages=Ages.of(trace), generator=seeded()
+        model,
+        trace.state,
+        FRAMES,
+        durations=durations,
+        clock=EventClock.of(trace),
+        generator=seeded(),
     )
     assert imagined.frames.shape == (BATCH, FRAMES, *model.config.frame)
     assert imagined.boundary.shape == (BATCH, FRAMES, 3)
     assert imagined.probability.shape == (BATCH, FRAMES, 2)
-    assert torch.equal(imagined.probability[:, 0], durations(trace.state, Ages.of(trace)))
+    assert torch.equal(imagined.probability[:, 0], durations(trace.state, EventClock.of(trace)))
     assert not imagined.probability.requires_grad
     assert torch.equal(imagined.state.time, trace.state.time + FRAMES)
     assert equal(imagined.state.windows, trace.state.windows)  # nothing was compared
@@ -169,28 +174,30 @@ def test_shapes_and_what_is_told(model: VPR, durations: Durations, trace: Trace)
 def test_in_two_parts_as_in_one_go(
     model: VPR, durations: Durations, trace: Trace, samples: bool
 ) -> None:
-    def go(state: State, frames: int, ages: Ages, generator: torch.Generator) -> Imagined:
+    def go(state: State, frames: int, clock: EventClock, generator: torch.Generator) -> Imagined:
         return vpr.imagine(
             model,
             state,
             frames,
             durations=durations,
-            ages=ages,
+            clock=clock,
             samples=samples,
             generator=generator,
         )
 
-    whole = go(trace.state, FRAMES, Ages.of(trace), seeded())
+    whole = go(trace.state, FRAMES, EventClock.of(trace), seeded())
     generator = seeded()
-    first = go(trace.state, 5, Ages.of(trace), generator)
-    second = go(first.state, FRAMES - 5, first.ages, generator)
+    first = go(trace.state, 5, EventClock.of(trace), generator)
+    second = go(first.state, FRAMES - 5, first.clock, generator)
     assert torch.equal(torch.cat([first.boundary, second.boundary], 1), whole.boundary)
     assert torch.equal(torch.cat([first.probability, second.probability], 1), whole.probability)
     assert torch.allclose(torch.cat([first.frames, second.frames], 1), whole.frames)
     assert equal(second.state, whole.state)
-    assert equal(second.ages, whole.ages)
-    assert equal(go(trace.state, FRAMES, Ages.of(trace), seeded()), whole)
-    assert not equal(go(trace.state, FRAMES, Ages.of(trace), seeded(1)).boundary, whole.boundary)
+    assert equal(second.clock, whole.clock)
+    assert equal(go(trace.state, FRAMES, EventClock.of(trace), seeded()), whole)
+    assert not equal(
+        go(trace.state, FRAMES, EventClock.of(trace), seeded(1)).boundary, whole.boundary
+    )
 
 
 def test_the_model_stays_as_it_is(model: VPR, durations: Durations, trace: Trace) -> None:
@@ -215,19 +222,19 @@ def test_after_imagining_it_can_look_again(
         now, torch.zeros(BATCH, model.config.width).double()
     )
     assert static.mean.shape == change.mean.shape == (BATCH, 2, model.config.state_size)
-    assert torch.equal(now.kept.p.mean[:, 0], now.q.mean)
+    assert torch.equal(now.cache.p.mean[:, 0], now.q.mean)
 
 
 def test_without_ages_events_count_as_begun_unseen(
     model: VPR, durations: Durations, trace: Trace
 ) -> None:
     imagined = vpr.imagine(model, trace.state, 1, durations=durations)
-    unknown = Ages.unknown(BATCH, model.config.levels)
+    unknown = EventClock.unknown(BATCH, model.config.levels)
     assert torch.equal(imagined.probability[:, 0], durations(trace.state, unknown))
 
 
 def test_without_pictures_it_is_the_same(model: VPR, durations: Durations, trace: Trace) -> None:
-    ahead = list(islice(foresee(model, trace.state, durations, generator=seeded()), FRAMES))
+    ahead = list(islice(imagine_steps(model, trace.state, durations, generator=seeded()), FRAMES))
     imagined = vpr.imagine(model, trace.state, FRAMES, durations=durations, generator=seeded())
     assert torch.equal(torch.stack([now.boundary for now in ahead], 1), imagined.boundary)
     assert equal(ahead[-1].state, imagined.state)
@@ -242,5 +249,5 @@ def test_errors_are_one_line(
         vpr.imagine(model, model.initial(2), 3, durations=durations)
     with pytest.raises(VPRError, match="the state has 3 levels, not 2"):
         vpr.imagine(tiny_model(levels=2), trace.state, 3, durations=durations)
-    with pytest.raises(VPRError, match=r"ages must have shape \(4, 2\), got \(3, 2\)"):
-        vpr.imagine(model, trace.state, 3, durations=durations, ages=Ages.unknown(3, 3))
+    with pytest.raises(VPRError, match=r"the clock must have shape \(4, 2\), got \(3, 2\)"):
+        vpr.imagine(model, trace.state, 3, durations=durations, clock=EventClock.unknown(3, 3))

@@ -18,9 +18,9 @@ from vpr.data import Batch, MovingBall
 from vpr.events import Clockwork, Decision
 from vpr.generation import learn_durations
 from vpr.generation.durations import LONGEST, Durations
-from vpr.generation.event_clock import PAST, Ages
-from vpr.generation.imagine import dream, foresee
-from vpr.generation.learn_durations import blurred, examples, fit_durations
+from vpr.generation.event_clock import PAST, EventClock
+from vpr.generation.imagine import imagine_steps, predict
+from vpr.generation.learn_durations import examples, fit_durations, with_state_noise
 from vpr.pretrained import load_durations, save_durations
 from vpr.state import State
 from vpr.utils.tree import tree_map
@@ -86,7 +86,7 @@ def test_a_regular_world_is_learned_exactly(
         for ticks, wanted in ((0, 0.0), (1, 1.0)):
             h = durations(state, seen(ticks, 2, len(state.time)))
             assert h[:, 1].mean() == pytest.approx(wanted, abs=0.1)
-        uncounted = durations(state, Ages.unknown(len(state.time), 3))
+        uncounted = durations(state, EventClock.unknown(len(state.time), 3))
         assert uncounted[:, 0].mean() == pytest.approx(1 / 3, abs=0.1)
         assert uncounted[:, 1].mean() == pytest.approx(1 / 2, abs=0.1)
         later = imagine(model, state, 40, durations=durations).boundary[:, 12:]
@@ -94,12 +94,12 @@ def test_a_regular_world_is_learned_exactly(
     assert later[..., 2].float().mean() == pytest.approx(1 / 6, abs=0.03)
 
 
-def seen(ticks: int, period: int, batch: int) -> Ages:
+def seen(ticks: int, period: int, batch: int) -> EventClock:
     """So long after an update, one of many that came every so many ticks."""
     counted = torch.ones(batch, 2, dtype=torch.bool)
     due = (torch.arange(PAST) - ticks) % period == 0
     past = torch.where(due, 1, -1).to(torch.int8).expand(batch, 2, PAST)
-    return Ages(torch.full((batch, 2), ticks), counted, past, ~counted.any(1))
+    return EventClock(torch.full((batch, 2), ticks), counted, past, ~counted.any(1))
 
 
 class Late(Periodic):
@@ -131,19 +131,19 @@ def test_a_slip_does_not_break_the_rhythm(
 def test_only_states_are_blurred() -> None:
     inputs = torch.rand(6, 9)
     given = inputs.clone()
-    told = blurred(inputs, 4, torch.Generator().manual_seed(0))
+    told = with_state_noise(inputs, 4, torch.Generator().manual_seed(0))
     assert torch.equal(inputs, given)
     assert torch.equal(told[:, 4:], inputs[:, 4:])
     assert (told[:, :4] != inputs[:, :4]).all()
-    many = blurred(torch.zeros(10_000, 3), 2, torch.Generator().manual_seed(0))
-    assert many[:, :2].std(0).tolist() == pytest.approx([learn_durations.BLUR] * 2, rel=0.05)
+    many = with_state_noise(torch.zeros(10_000, 3), 2, torch.Generator().manual_seed(0))
+    assert many[:, :2].std(0).tolist() == pytest.approx([learn_durations.STATE_NOISE] * 2, rel=0.05)
 
 
-def counted(batch: int, updates: set[int], until: int) -> Ages:
-    ages = Ages.unknown(batch, 2)
+def counted(batch: int, updates: set[int], until: int) -> EventClock:
+    clock = EventClock.unknown(batch, 2)
     for t in range(until):
-        ages = ages.after(torch.tensor([True, t in updates]).expand(batch, 2))
-    return ages
+        clock = clock.after(torch.tensor([True, t in updates]).expand(batch, 2))
+    return clock
 
 
 @pytest.mark.usefixtures("quick")
@@ -193,16 +193,16 @@ def test_what_each_head_is_told(model: VPR) -> None:
     durations = Durations(model.config)
     with torch.no_grad():
         state = model.observe(torch.rand(4, 9, *model.config.frame)).state
-    dreamt = torch.tensor([True, False, False, True])
+    imagined = torch.tensor([True, False, False, True])
     ticks = torch.tensor([[3, 0]] * 3 + [[LONGEST + 5, 0]])
     past = torch.randint(-1, 2, (4, 2, PAST), dtype=torch.int8)
     seen = torch.tensor([[True, False]] * 4)
-    two, three = durations.inputs(state, Ages(ticks, seen, past, dreamt))
+    two, three = durations.inputs(state, EventClock(ticks, seen, past, imagined))
     clock = torch.zeros(4, 2 * LONGEST)
     clock[:3, LONGEST + 3], clock[3, -1] = 1, 1
     one, own, top = state.blocks
     two_states = torch.cat([own.s, top.s], -1)
-    bit = dreamt.unsqueeze(1).float()
+    bit = imagined.unsqueeze(1).float()
     assert durations.state_inputs == [two_states.shape[1], top.s.shape[1]]
     before = past.float()
     assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock, before[:, 0], bit], -1))
@@ -215,13 +215,13 @@ def test_dreams_are_asked_beside_what_is_seen(model: VPR) -> None:
     """Same outcomes; what is told comes from the priors until the eyes open again."""
     video, durations = torch.rand(5, 9, *model.config.frame), Durations(model.config)
     seen = examples(model, durations, video)[0]
-    both = examples(model, durations, video, asleep=4)[0]
+    both = examples(model, durations, video, imagined_frames=4)[0]
     pairs = both.inputs.view(8, 2, 5, -1)  # level 1 moves at every frame: all are asked
     assert torch.equal(pairs[:, 0].flatten(0, 1), seen.inputs)
     assert torch.equal(both.changed.view(8, 2, 5)[:, 1], both.changed.view(8, 2, 5)[:, 0])
-    told, dreamt = pairs[..., :-1].unbind(1)
+    told, imagined = pairs[..., :-1].unbind(1)
     assert (pairs[:, 1, :, -1] == 1).all()
-    same = (told == dreamt).all(-1)  # (8, 5)
+    same = (told == imagined).all(-1)  # (8, 5)
     awake = [[t == 0 or (t + row) % 4 == 0 for row in range(5)] for t in range(8)]
     assert same.tolist() == awake
 
@@ -229,13 +229,13 @@ def test_dreams_are_asked_beside_what_is_seen(model: VPR) -> None:
 def test_a_dream_of_a_known_future_is_imagination(model: VPR) -> None:
     with torch.no_grad():
         state = model.observe(torch.rand(3, 9, *model.config.frame)).state
-        ahead = foresee(model, state, lambda s, a: torch.ones(3, 2))
+        ahead = imagine_steps(model, state, lambda s, a: torch.ones(3, 2))
         moved = torch.ones(3, 3, dtype=torch.bool)
         for moment in islice(ahead, 3):
-            state = dream(model, state, moved)
+            state = predict(model, state, moved)
             pairs = zip(leaves(state), leaves(moment.state), strict=True)
             assert all(torch.equal(*pair) for pair in pairs)
-            assert moment.ages.dreamt.all()
+            assert moment.clock.imagined.all()
 
 
 def leaves(state: State) -> list[Tensor]:
@@ -253,10 +253,10 @@ def test_saved_and_loaded(model: VPR, tmp_path: Path) -> None:
     save_durations(durations, model, tmp_path)
     again = load_durations(tmp_path, VPR.from_pretrained(str(tmp_path)))
     video = torch.rand(2, 5, *model.config.frame)
-    state, ages = observed(model, video), Ages.unknown(2, 3)
-    assert torch.equal(durations(state, ages), again(state, ages))
+    state, clock = observed(model, video), EventClock.unknown(2, 3)
+    assert torch.equal(durations(state, clock), again(state, clock))
     assert load_durations(tmp_path, model.double())(
-        observed(model, video.double()), ages
+        observed(model, video.double()), clock
     ).dtype == (torch.float64)
 
 

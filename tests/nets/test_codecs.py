@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from vpr.config import ModelConfig
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.nets import Codec, Features, Folded, WorldModels, make_codec
+from vpr.nets import Codec, Folded, VectorCodec, WorldModels, make_codec
 from vpr.nets.convolutions import fold, unfolded
 from vpr.nets.likelihood import make_likelihood
 
@@ -23,11 +23,11 @@ def random(*shape: int) -> Tensor:
 
 
 def codec(
-    frame: tuple[int, ...], network: str = "folded", width: int = 12, loudness: float = 1.0
+    frame: tuple[int, ...], network: str = "folded", width: int = 12, output_scale: float = 1.0
 ) -> Codec:
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return make_codec(frame, width, network, channels=4, loudness=loudness)
+        return make_codec(frame, width, network, channels=4, output_scale=output_scale)
 
 
 def shapes_inside(layers: nn.ModuleList, x: Tensor) -> list[tuple[int, ...]]:
@@ -62,7 +62,7 @@ class TestShapes:
     @pytest.mark.parametrize("size", [1, 5, 64])
     def test_vectors(self, size: int) -> None:
         net = codec((size,))
-        assert isinstance(net, Features)
+        assert isinstance(net, VectorCodec)
         x = embedded(net, random(2, size))
         assert x.shape == (2, 12)
         assert painted(net, x).shape == (2, size)
@@ -172,7 +172,7 @@ class TestSetOutput:
     ) -> None:
         """Nearly, for any latent; exactly, in every pixel, where the last layer says nothing."""
         pixels = make_likelihood(likelihood)
-        net = codec((3, *size), network, loudness=pixels.loudness)
+        net = codec((3, *size), network, output_scale=pixels.output_scale)
         net.set_output(pixels.level(self.MEAN))
         c0 = torch.randn(64, 12, generator=torch.Generator().manual_seed(1))
         shown = pixels.mean(painted(net, c0)).mean((0, 2, 3))
@@ -199,7 +199,7 @@ class TestSetOutput:
     @torch.no_grad()
     def test_vectors_start_at_their_mean(self) -> None:
         net, level = codec((5,)), torch.linspace(-2, 3, 5)
-        assert isinstance(net, Features)
+        assert isinstance(net, VectorCodec)
         net.set_output(level)
         net.dec.layers[-1].weight.zero_()
         torch.testing.assert_close(painted(net, random(4, 12)), level.expand(4, 5))
@@ -214,12 +214,12 @@ class TestSetOutput:
 
 
 class TestTint:
-    @pytest.mark.parametrize("tints", [1, 4])
-    def test_painter_is_paint_plus_shape_times_tint(self, tints: int) -> None:
+    @pytest.mark.parametrize("colour_masks", [1, 4])
+    def test_painter_is_paint_plus_shape_times_tint(self, colour_masks: int) -> None:
         """The weights of each frame give what the two layers and the products would give."""
-        net = Folded((3, 32, 48), 12, 4, tints)
+        net = Folded((3, 32, 48), 12, 4, colour_masks)
         c0, y = random(5, 12), random(5, 2, 3, net.widths[-1])
-        weight, bias = net._painter(c0)
+        weight, bias = net._output_layer(c0)
         ours = torch.einsum("mhwi,moi->mhwo", y, weight) + bias[:, None, None]
         plain = net.paint(y)
         shapes = net.shape(y).split(net.PIXELS, -1)

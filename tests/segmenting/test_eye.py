@@ -11,7 +11,7 @@ import torch
 
 from tests.segmenting.made import scenes
 from vpr import VPR, Stream, VPRError
-from vpr.boundaries import Sight, plain_boundaries
+from vpr.boundaries import LevelEvidence, boundaries
 from vpr.events import Always, Clockwork, Rule, Subjective
 from vpr.segmenting.eye import Eye, Pixels, with_threshold
 
@@ -19,7 +19,7 @@ Factory = Callable[..., Any]
 VALUES = ("kl_static", "kl_change", "threshold")
 
 
-def look(model: VPR, pictures: np.ndarray, chunk: int) -> list[list[Sight]]:
+def look(model: VPR, pictures: np.ndarray, chunk: int) -> list[list[LevelEvidence]]:
     eye = Eye(model)
     starts = range(0, len(pictures), chunk)
     return [told for start in starts for told in eye.look(list(pictures[start : start + chunk]))]
@@ -28,7 +28,7 @@ def look(model: VPR, pictures: np.ndarray, chunk: int) -> list[list[Sight]]:
 @pytest.fixture
 def model(tiny_model: Factory) -> VPR:
     model: VPR = tiny_model(4, seed=12, window=5, frame=(3, 16, 16))
-    model.usual.fill_(0.5)
+    model.typical_kl.fill_(0.5)
     return model
 
 
@@ -44,7 +44,7 @@ def test_equals_the_stream(model: VPR, rule: Rule, chunk: int) -> None:
     found = 0
     for number, frame in enumerate(Pixels(model)(list(pictures))):
         live = stream.push(frame)
-        ours = list(plain_boundaries(told[number], number)) if number else []
+        ours = list(boundaries(told[number], number)) if number else []
         assert [each[:3] for each in ours] == [each[:3] for each in live]
         for one, other in zip(ours, live, strict=True):
             np.testing.assert_allclose(one[3:], other[3:], rtol=1e-9)
@@ -75,12 +75,12 @@ def test_equals_observe(model: VPR) -> None:
 
 def test_single_precision_finds_the_same_as_a_stream(tiny_model: Factory) -> None:
     model = tiny_model(3, seed=12, window=5, frame=(3, 16, 16), dtype=torch.float32)
-    model.usual.fill_(0.5)
+    model.typical_kl.fill_(0.5)
     pictures = scenes(30)
     told, stream = look(model, pictures, 16), Stream(model)
     for number, frame in enumerate(Pixels(model)(list(pictures))):
         live = stream.push(frame)
-        ours = list(plain_boundaries(told[number], number)) if number else []
+        ours = list(boundaries(told[number], number)) if number else []
         assert [each[:3] for each in ours] == [each[:3] for each in live]
         for one, other in zip(ours, live, strict=True):
             np.testing.assert_allclose(one[3:], other[3:], rtol=1e-3)

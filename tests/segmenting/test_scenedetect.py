@@ -110,7 +110,7 @@ def test_the_levels_of_a_model_and_its_stats(
 ) -> None:
     """Three levels of grey pictures: each is asked only where the one below has an event."""
     model = tiny_model(3, dtype=torch.float32)
-    model.usual.fill_(1e-3)
+    model.typical_kl.fill_(1e-3)
     second, third = streamed(model, seen, 2), streamed(model, seen, 3)
     assert set(third) < set(second) < set(range(1, FRAMES))
     manager = scenedetect.SceneManager(scenedetect.StatsManager())

@@ -24,7 +24,7 @@ Factory = Callable[..., Any]
 @pytest.fixture(scope="module")
 def model(tiny_model: Factory) -> VPR:
     model: VPR = tiny_model(3, seed=12, window=5, frame=(3, 16, 16), dtype=torch.float32)
-    model.usual.fill_(0.5)
+    model.typical_kl.fill_(0.5)
     return model
 
 

@@ -29,7 +29,7 @@ GAMMAS = (0.3, 1.1, 2.5, 20.0)
 @pytest.fixture(scope="module")
 def model(tiny_model: Factory) -> VPR:
     model: VPR = tiny_model(3, seed=12, window=5, frame=(3, 16, 16))
-    model.usual.fill_(0.5)
+    model.typical_kl.fill_(0.5)
     return model
 
 

@@ -73,7 +73,7 @@ def test_killed_between_checkpoints_goes_on_from_the_last(tmp_path: Path) -> Non
             raise MemoryError
 
     with pytest.raises(MemoryError):
-        train(config, tmp_path / "killed", watch=die)
+        train(config, tmp_path / "killed", on_step=die)
     assert RunFolder(tmp_path / "killed").load().notes["step"] == 4
     train(config, tmp_path / "killed")
     whole, killed = _tensors(tmp_path / "whole"), _tensors(tmp_path / "killed")
@@ -84,7 +84,7 @@ def test_finished_run_is_left_alone(tmp_path: Path) -> None:
     config = tiny_run(steps=2)
     train(config, tmp_path)
     steps: list[Progress] = []
-    assert train(config, tmp_path, watch=steps.append).finished
+    assert train(config, tmp_path, on_step=steps.append).finished
     assert steps == []
 
 
@@ -93,7 +93,7 @@ def test_ctrl_c_saves_and_stops(tmp_path: Path) -> None:
         if progress.step == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    outcome = train(tiny_run(steps=9), tmp_path, watch=interrupt)
+    outcome = train(tiny_run(steps=9), tmp_path, on_step=interrupt)
     assert outcome.step == 3
     assert outcome.interrupted
     assert not outcome.finished
@@ -144,7 +144,7 @@ def test_metrics_tell_every_level_and_stage(tmp_path: Path) -> None:
 
 def _watched(config: RunConfig, folder: Path) -> list[Progress]:
     seen: list[Progress] = []
-    train(config, folder, watch=seen.append)
+    train(config, folder, on_step=seen.append)
     return seen
 
 
@@ -197,7 +197,7 @@ def test_reconstruction_of_plain_vectors_is_learned(tmp_path: Path) -> None:
 
 def test_the_learning_rate_is_that_of_the_stages(tmp_path: Path) -> None:
     config, rates = tiny_run(steps=10), []
-    train(config, tmp_path, look=lambda session: rates.append(session.learning_rate()))
+    train(config, tmp_path, inspect=lambda session: rates.append(session.learning_rate()))
     training = config.training
     assert rates[:6] == [training.learning_rate] * 6  # of the coming step
     assert rates[5:] == sorted(rates[5:], reverse=True)
@@ -218,7 +218,7 @@ def test_a_run_goes_through_all_its_stages(tmp_path: Path) -> None:
 
 def test_one_may_look_after_every_step(tmp_path: Path) -> None:
     seen: list[int] = []
-    train(tiny_run(steps=6), tmp_path, look=lambda session: seen.append(session.step))
+    train(tiny_run(steps=6), tmp_path, inspect=lambda session: seen.append(session.step))
     assert seen == [1, 2, 3, 4, 5, 6]
 
 
@@ -229,7 +229,7 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
         with pytest.raises(VPRError, match="another process is training"):
             train(config, tmp_path)
 
-    train(config, tmp_path, watch=intrude, until=1)
+    train(config, tmp_path, on_step=intrude, until=1)
     assert train(config, tmp_path).finished
 
 

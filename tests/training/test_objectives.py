@@ -230,7 +230,9 @@ class TestOvershooting:
         first = [level.kl[:, 1].log1p().mean().item() / 2 for level in trace.levels[1:]]
         both = overshooting(model, trace)[1:].tolist()
         assert all(found > wanted for found, wanted in zip(both, first, strict=True))
-        still = [d.abs().max().item() for d in (level.path.d[:, 0] for level in trace.levels[1:])]
+        still = [
+            d.abs().max().item() for d in (level.updates.d[:, 0] for level in trace.levels[1:])
+        ]
         assert still == [0, 0]
 
 

@@ -246,4 +246,4 @@ def test_windows_are_carried_from_step_to_step() -> None:
     state = session.initial_state()
     assert [window.pushed.tolist() for window in state.windows] == [[3, 3, 3]]
     assert state.time.tolist() == [0, 0, 0]
-    assert torch.equal(session.model.usual[0], trace.state.windows[0].mean().mean())
+    assert torch.equal(session.model.typical_kl[0], trace.state.windows[0].mean().mean())

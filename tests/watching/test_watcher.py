@@ -21,7 +21,7 @@ from vpr.watching.watcher import Account, Seen, Watcher
 @pytest.fixture
 def model(tiny_model: Callable[..., VPR]) -> VPR:
     model = tiny_model(3, dtype=torch.float32)
-    model.usual.fill_(1e-3)
+    model.typical_kl.fill_(1e-3)
     return model
 
 

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from vpr.beliefs import Belief, kl
-from vpr.block import Block, BlockState, Path
+from vpr.block import Block, BlockState, Updates
 from vpr.events import Evidence, Window
 from vpr.model import VPR
-from vpr.state import LevelTrace, Moments, State, Trace
+from vpr.state import LevelTrace, State, Trace, UpdateIndex
 from vpr.utils.tree import tree_map
 
 
@@ -30,13 +30,13 @@ class Moment(NamedTuple):
     kl: Tensor  # (B,)
     evidence: Evidence  # (B,) each
     x: Tensor  # (B, H)
-    path: Path  # the update in force, without K
+    updates: Updates  # the update in force, without K
 
 
 class Naive(VPR):
-    """`core` without any of our tricks; its states keep nothing for the next comparison."""
+    """`observe_encoded` without optimisations; its states have no `ComparisonCache`."""
 
-    def core(
+    def observe_encoded(
         self,
         x0: Tensor,
         state: State | None = None,
@@ -78,8 +78,8 @@ class Naive(VPR):
         for n in range(1, self.config.levels):
             arrives = evidence[-1].boundary & ~first
             kl_static, kl_change = self._divergences(n, state.blocks[n], x[n])
-            usual = windows[n - 1].mean(self.rule.power)
-            decision = self.rule.decide(n + 1, state.time, kl_static, kl_change, usual)
+            mean_kl = windows[n - 1].mean(self.rule.power)
+            decision = self.rule.decide(n + 1, state.time, kl_static, kl_change, mean_kl)
             evidence.append(decision.evidence(kl_static, kl_change).masked(arrives, first))
             rows = arrives.nonzero().squeeze(1)
             windows[n - 1] = windows[n - 1].push(kl_static[rows], rows)
@@ -115,16 +115,16 @@ class Naive(VPR):
             opening = (block.d == 0).all(-1, keepdim=True)
             p = Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
         divergence = torch.where(evidence.boundary, kl(block.q, p), 0.0)
-        path = Path(block.d, block.c, block.s, block.q)
-        read = self._networks(n).q.of_x(x)
-        return Moment(block.s, block.q, p, divergence, evidence, read, path)
+        updates = Updates(block.d, block.c, block.s, block.q)
+        projected = self._networks(n).q.of_x(x)
+        return Moment(block.s, block.q, p, divergence, evidence, projected, updates)
 
 
 def make_naive(model: VPR) -> Naive:
     """The naive twin of a model, with the very same parameters."""
     twin = Naive(model.config)
     twin.codec, twin.blocks = model.codec, model.blocks
-    twin.usual, twin.rule = model.usual, model.rule
+    twin.typical_kl, twin.rule = model.typical_kl, model.rule
     return twin
 
 
@@ -137,4 +137,4 @@ def _stacked(moments: list[Moment]) -> LevelTrace:
     """T moments (B, …) as one level's trace (B, T, …)."""
     first, *rest = moments
     stacked = tree_map(lambda *values: torch.stack(values, 1), first, *rest)
-    return LevelTrace(*stacked, Moments(torch.ones_like(stacked.evidence.boundary)))
+    return LevelTrace(*stacked, UpdateIndex(torch.ones_like(stacked.evidence.boundary)))

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vpr.errors import VPRError
-from vpr.nets import Codec, Features, Folded, WorldModels
+from vpr.nets import Codec, Folded, VectorCodec, WorldModels
 from vpr.nets.dense import SLOPE, Layers
 
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
@@ -38,8 +38,8 @@ class PlainWorldModels(Plain):
         self.embed, self.unfold = _linear(codec.embed), _linear(codec.unfold)
         self.transposed = nn.ModuleList(_transposed(layer) for layer in codec.transposed)  # type: ignore[arg-type]
         channels = codec.transposed[0].weight.shape[0]  # type: ignore[index]
-        from_one_place = codec.unfold.out_features == channels
-        self.grid = (1, 1) if from_one_place else (frame[1] // 16, frame[2] // 16)
+        from_one_position = codec.unfold.out_features == channels
+        self.grid = (1, 1) if from_one_position else (frame[1] // 16, frame[2] // 16)
 
     def encode(self, frames: Tensor) -> Tensor:
         y = frames
@@ -82,8 +82,8 @@ class PlainFolded(Plain):
         outlines = _linear(codec.shape)
         with torch.no_grad():
             for values in (outlines.weight, outlines.bias):
-                values.copy_(_channels_first(values, codec.tints))
-        self.shape, self.colour_shape = _patches_and_colour(outlines, codec.tints)
+                values.copy_(_channels_first(values, codec.colour_masks))
+        self.shape, self.colour_shape = _patches_and_colour(outlines, codec.colour_masks)
         self.where, self.move = _linear(codec.where), _linear(codec.move)
         self.broadcast = _linear(codec.broadcast)
         self.register_buffer("places", codec.places)
@@ -113,7 +113,7 @@ class PlainFolded(Plain):
 class PlainFeatures(Plain):
     """Dense layers on vectors."""
 
-    def __init__(self, codec: Features) -> None:
+    def __init__(self, codec: VectorCodec) -> None:
         super().__init__()
         self.enc, self.dec = _stack(codec.enc), _stack(codec.dec)
 
@@ -130,7 +130,7 @@ def make_plain(codec: Codec, frame: tuple[int, ...]) -> Plain:
         return PlainWorldModels(codec, frame)
     if isinstance(codec, Folded):
         return PlainFolded(codec, frame)
-    if isinstance(codec, Features):
+    if isinstance(codec, VectorCodec):
         return PlainFeatures(codec)
     raise VPRError(f"no plain network computes what {type(codec).__name__} does")
 

@@ -54,7 +54,7 @@ def core_step(model: VPR, x0: Tensor, noise: Tensor) -> Step:
     x0 = x0.detach().requires_grad_()
 
     def step() -> None:
-        trace = model.core(x0, noise=noise)
+        trace = model.observe_encoded(x0, noise=noise)
         loss = trace.c0.square().mean()
         for level in trace.levels:
             loss = loss + level.kl.mean()

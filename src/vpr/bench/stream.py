@@ -125,7 +125,7 @@ def _encoder(model: VPR) -> Callable[[Tensor], object]:
 
 def _single_encoder(model: VPR) -> Callable[[Tensor], object]:
     """The image encoder as a stream runs it."""
-    return torch.inference_mode()(model.codec.single())
+    return torch.inference_mode()(model.codec.single_frame_encoder())
 
 
 def _block(push: Callable[[Tensor], object], scene: list[Tensor]) -> Step:

@@ -9,7 +9,7 @@ from statistics import median
 from time import perf_counter
 
 from vpr.bench.timing import seconds
-from vpr.boundaries import Sight
+from vpr.boundaries import LevelEvidence
 from vpr.model import VPR
 from vpr.pretrained import load_model
 from vpr.segmenting.batch import write_files
@@ -71,7 +71,7 @@ class TimedEye(Eye):
         super().__init__(model)
         self.taken = taken
 
-    def look(self, pictures: Sequence[Picture]) -> list[list[Sight]]:
+    def look(self, pictures: Sequence[Picture]) -> list[list[LevelEvidence]]:
         start = perf_counter()
         told = super().look(pictures)
         self.taken["model"] += perf_counter() - start

@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bars([""]) as advance:
         watch = Watch(f"Training {config.preset} in {out}", advance)
         outcome = train(
-            config, out, watch=watch, until=arguments.until, accelerator=arguments.accelerator
+            config, out, on_step=watch, until=arguments.until, accelerator=arguments.accelerator
         )
     held_out = _held_out(config, out) if outcome.finished else {}
     if arguments.json:

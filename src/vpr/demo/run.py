@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vpr.boundaries import Boundary, boundaries
+from vpr.boundaries import Boundary, batch_boundaries
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
 from vpr.evaluation import Scores, check_request, score
@@ -88,7 +88,7 @@ def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50,
     if model.config.levels < 2:
         raise VPRError("a model with one level detects no events: show one with 2 or more")
     batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
-    trace = model.eval().observe(torch.from_numpy(batch.frames).to(model.usual))
+    trace = model.eval().observe(torch.from_numpy(batch.frames).to(model.device, model.dtype))
     painted = model.reconstruct(trace.c0).clamp(0, 1).float().cpu().numpy()
     return Demo(
         dataset=data.name,
@@ -120,7 +120,7 @@ def boundaries_of(trace: Trace, i: int) -> list[Boundary]:
     found: list[Boundary] = []
     for t in range(1, trace.c0.shape[1]):
         now = [Evidence(*(v[:, t] for v in level.evidence)) for level in trace.levels]
-        found += boundaries(now, i, t)
+        found += batch_boundaries(now, i, t)
     return found
 
 

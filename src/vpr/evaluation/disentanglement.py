@@ -23,7 +23,7 @@ def read_draws(
     """A trial for each sequence of a video (B, T, *frame): each factor of its draws (B, I)."""
     generator = torch.Generator().manual_seed(seed)
     parts = []
-    for part in torch.split(video.to(model.usual), CHUNK):
+    for part in torch.split(video.to(model.device, model.dtype), CHUNK):
         state = model.observe(part).state
         parts.append(reader(sample(model, state, level, draws, generator).frames))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

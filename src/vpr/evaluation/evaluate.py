@@ -71,7 +71,7 @@ def _observe(model: VPR, batch: Batch, seed: int, watch: Callable[[int], None] |
     marks: list[list[NDArray[Any]]] = []
     terms: list[NDArray[Any]] = []
     for start in range(0, len(batch.frames), CHUNK):
-        video = torch.from_numpy(batch.frames[start : start + CHUNK]).to(model.usual)
+        video = torch.from_numpy(batch.frames[start : start + CHUNK]).to(model.device, model.dtype)
         trace = model.observe(video)
         seen = [level.evidence for level in trace.levels]
         kinds = [(e.boundary, e.expected, e.unexpected) for e in seen]

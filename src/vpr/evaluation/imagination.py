@@ -15,8 +15,8 @@ from vpr.evaluation.calibration import calibration
 from vpr.evaluation.evaluate import CHUNK, check_request
 from vpr.evaluation.lengths import distance, lengths
 from vpr.generation.durations import Durations
-from vpr.generation.event_clock import Ages
-from vpr.generation.imagine import foresee
+from vpr.generation.event_clock import EventClock
+from vpr.generation.imagine import imagine_steps
 from vpr.generation.learn_durations import examples
 from vpr.model import VPR
 from vpr.utils.checks import check_count
@@ -53,7 +53,9 @@ def evaluate_imagination(
     generator = torch.Generator().manual_seed(seed)
     parts = [
         _watch(model, durations, video, frames, samples, generator)
-        for video in torch.split(torch.from_numpy(batch.frames).to(model.usual), CHUNK)
+        for video in torch.split(
+            torch.from_numpy(batch.frames).to(model.device, model.dtype), CHUNK
+        )
     ]
     return {
         "levels": {str(n): _level(n, parts, batch) for n in range(2, model.config.levels + 1)},
@@ -76,11 +78,11 @@ def _watch(
     asked = examples(model, durations, video)
     forecast = [durations.logit(n, level.inputs).sigmoid() for n, level in enumerate(asked)]
     trace = model.observe(video)
-    ahead = foresee(
+    ahead = imagine_steps(
         model,
         trace.state,
         durations,
-        ages=Ages.of(trace),
+        clock=EventClock.of(trace),
         samples=samples,
         generator=generator,
     )

@@ -34,7 +34,7 @@ def read_jumps(
     """Watch a video (B, T, *frame), jump, and read each factor (B, K). Options as of `rollout`."""
     generator = torch.Generator().manual_seed(seed)
     parts = []
-    for part in torch.split(video.to(model.usual), CHUNK):
+    for part in torch.split(video.to(model.device, model.dtype), CHUNK):
         state = model.observe(part).state
         made = rollout(
             model, state, level, jumps, samples=samples, generator=generator, below=below
@@ -47,7 +47,7 @@ def read_jumps(
 def read_present(model: VPR, reader: Reader, video: Tensor) -> Reading:
     """What the model makes of the last frame of a video (B, T, *frame): each factor (B,)."""
     parts = []
-    for part in torch.split(video.to(model.usual), CHUNK):
+    for part in torch.split(video.to(model.device, model.dtype), CHUNK):
         parts.append(reader(model.reconstruct(model.observe(part).c0[:, -1])))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 

@@ -32,7 +32,10 @@ def swaps(model: VPR, reader: Reader, video: Tensor, true: Reading, level: int) 
 
     All other levels hold their s. `true` are the factors (B,) at the last frame that count.
     """
-    states = [model.observe(part).state for part in torch.split(video.to(model.usual), CHUNK)]
+    states = [
+        model.observe(part).state
+        for part in torch.split(video.to(model.device, model.dtype), CHUNK)
+    ]
     other = torch.cat([state.blocks[level - 1].s for state in states]).roll(1, 0)
     parts = []
     for state, s in zip(states, torch.split(other, CHUNK), strict=True):

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.evaluation.readers import Reader, Reading
-from vpr.generation.event_clock import Ages
-from vpr.generation.imagine import Endings, Hazards, foresee
+from vpr.generation.event_clock import EventClock
+from vpr.generation.imagine import Endings, Hazards, imagine_steps
 from vpr.model import VPR
 
-PAINTED = 256  # frames painted and read at once: bounds the memory
+DECODED = 256  # frames decoded and classified at once, which bounds the memory
 
 
 class Foreseen(NamedTuple):
@@ -37,14 +37,16 @@ def read_imagined(
     seed: int = 0,
 ) -> Foreseen:
     """Watch a video (B, T, *frame), imagine so many frames, and read them. See `imagine`."""
-    trace = model.observe(video.to(model.usual))
+    trace = model.observe(video.to(model.device, model.dtype))
     generator = torch.Generator().manual_seed(seed)
-    ages = Ages.of(trace)
-    ahead = foresee(model, trace.state, durations, ages=ages, endings=endings, generator=generator)
+    clock = EventClock.of(trace)
+    ahead = imagine_steps(
+        model, trace.state, durations, clock=clock, endings=endings, generator=generator
+    )
     told = [(moment.c0, moment.boundary) for moment in islice(ahead, frames)]
     c0, boundary = (torch.stack(each, 1) for each in zip(*told, strict=True))
     flat = c0.flatten(0, 1)  # (B · F, D)
-    parts = [reader(model.reconstruct(part)) for part in torch.split(flat, PAINTED)]
+    parts = [reader(model.reconstruct(part)) for part in torch.split(flat, DECODED)]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     painted = {name: e.reshape(len(video), frames, *e.shape[1:]) for name, e in whole.items()}
     return Foreseen(boundary.cpu().numpy(), painted)

@@ -1,6 +1,9 @@
-"""A block without modules and gradients, for decisions: many small products, one after the other.
+"""`Block` without modules and gradients, for event detection and streaming.
 
-With so little to compute, calling a module costs as much as its product. Same numbers as `Block`.
+Detection is a sequence of many small matrix products, for which calling a module costs as much as
+the product itself.
+
+Plain version: `vpr.block.Block`, compared in tests/test_stream.py and tests/test_model.py.
 """
 
 from __future__ import annotations
@@ -10,19 +13,22 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from vpr.beliefs import Belief, kl
-from vpr.block import Block, BlockState, Kept
+from vpr.block import Block, BlockState, ComparisonCache
 from vpr.nets.dense import SLOPE, GaussianHead, Layers
 
 
-class LeanBlock:
-    """What `Block` does at a frame, with the weights of now; every tensor has rows (R, ...)."""
+class InferenceBlock:
+    """The methods of `Block` that process one frame, with the weights at construction time.
+
+    Every tensor has rows (R, ...).
+    """
 
     def __init__(self, block: Block) -> None:
         q, f_tran = block.q, block.f_tran
         self.compares = block.compares
-        self._f_enc, self._f_dec = Chain(block.f_enc.net), Chain(block.f_dec.net)
-        self._compress = Chain(block.compress)
-        self._posterior, self._prior = Gaussian(q.head), Gaussian(block.p.head)
+        self._f_enc, self._f_dec = _Layers(block.f_enc.net), _Layers(block.f_dec.net)
+        self._compress = _Layers(block.compress)
+        self._posterior, self._prior = _GaussianHead(q.head), _GaussianHead(block.p.head)
         self._of_x = q.of_x.weight.detach().t(), q.of_x.bias.detach()
         self._of_d, self._of_c = q.of_d.weight.detach().t(), q.of_c.weight.detach().t()
         self._dense = f_tran.dense.weight.detach().t(), f_tran.dense.bias.detach()
@@ -34,16 +40,16 @@ class LeanBlock:
     def f_dec(self, c: Tensor, s: Tensor) -> Tensor:  # (R, D), (R, S) → (R, D)
         return self._f_dec(torch.cat([c, s], -1)).add_(c, alpha=0.1)
 
-    def read(self, x: Tensor) -> Tensor:  # (R, D) → (R, H)
+    def project(self, x: Tensor) -> Tensor:  # (R, D) → (R, H)
         weight, bias = self._of_x
         return torch.addmm(bias, self._compress(x), weight)
 
     def compare(self, now: BlockState, x: Tensor) -> tuple[Tensor, Tensor]:
-        """D_st and D_ch (R,); see `Block.compare`. `now` has R rows, or one for all."""
-        assert now.kept is not None
-        first = F.leaky_relu_(x.unsqueeze(1) + now.kept.contexts, SLOPE).flatten(0, 1)
+        """D_st and D_ch (R,); see `Block.compare`. `now` has R rows, or one row for all x."""
+        assert now.cache is not None
+        first = F.leaky_relu_(x.unsqueeze(1) + now.cache.contexts, SLOPE).flatten(0, 1)
         q = Belief(*(value.view(-1, 2, value.shape[-1]) for value in self._posterior(first)))
-        kl_static, kl_change = kl(q, now.kept.p).unbind(1)
+        kl_static, kl_change = kl(q, now.cache.p).unbind(1)
         return kl_static, kl_change
 
     def update(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> BlockState:
@@ -57,15 +63,15 @@ class LeanBlock:
             return BlockState(d, c, s, q, d_next, None)
         p_ch = self._prior(torch.cat([d_next, c], -1))
         contexts = torch.stack([context, torch.addmm(from_c, d_next, self._of_d)], 1)
-        return BlockState(d, c, s, q, d_next, Kept.of(q, p_ch, contexts))
+        return BlockState(d, c, s, q, d_next, ComparisonCache.of(q, p_ch, contexts))
 
     def f_tran(self, s: Tensor, d: Tensor) -> Tensor:  # (R, S), (R, D) → (R, D)
         weight, bias = self._dense
         return torch.gru_cell(F.leaky_relu_(torch.addmm(bias, s, weight), SLOPE), d, *self._gru)
 
 
-class Chain:
-    """`Layers`."""
+class _Layers:
+    """`vpr.nets.dense.Layers`."""
 
     def __init__(self, net: Layers) -> None:
         self.first, *self.others = (
@@ -81,11 +87,11 @@ class Chain:
         return x
 
 
-class Gaussian:
-    """`GaussianHead`."""
+class _GaussianHead:
+    """`vpr.nets.dense.GaussianHead`."""
 
     def __init__(self, head: GaussianHead) -> None:
-        self.net, self.min_std = Chain(head.net), head.min_std
+        self.net, self.min_std = _Layers(head.net), head.min_std
 
     def __call__(self, x: Tensor) -> Belief:  # (R, inputs) → Belief (R, S)
         mean, raw = self.net(x).chunk(2, -1)

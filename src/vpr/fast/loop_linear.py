@@ -1,4 +1,7 @@
-"""A dense layer inside a loop, whose weight gets its gradient in one product."""
+"""A linear layer inside a loop whose weight gradient is computed with a single product.
+
+Plain version: `torch.nn.Linear` called K times, compared in tests/fast/test_loop_linear.py.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,22 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 
-class Repeated:
-    """y_k = base_k + x_k Wᵀ, called for k = 0, 1, … in this order.
+class LoopLinear:
+    """y_k = base_k + x_k Wᵀ, to be called for k = 0, 1, … in this order.
 
-    Left to itself, autograd makes a product for W at every step and adds them up, which takes as
-    long as the rest of the backward pass. Here the steps only note their x_k; the gradients of all
-    y_k come together at `base`, and one product gives W its gradient.
+    Autograd would compute one product per step for the gradient of W and add them up, which takes
+    as long as the rest of the backward pass. Here the steps only store their x_k; the gradients of
+    all y_k meet at `base`, where one product gives the gradient of W.
     """
 
     def __init__(self, weight: Tensor, base: Tensor) -> None:  # (out, in), (K, B, out)
         self.inputs: list[Tensor] = []
-        self.base = _OneProduct.apply(base, weight, self.inputs).unbind(0)  # type: ignore[no-untyped-call]
+        self.base = _WeightGradient.apply(base, weight, self.inputs).unbind(0)  # type: ignore[no-untyped-call]
         self.weight = weight.detach().t()
 
     @classmethod
-    def of(cls, weight: Tensor, bias: Tensor, steps: int, rows: int) -> Repeated:
-        """An ordinary layer, for `steps` calls with `rows` rows each."""
+    def from_layer(cls, weight: Tensor, bias: Tensor, steps: int, rows: int) -> LoopLinear:
+        """An ordinary linear layer, for `steps` calls with `rows` rows each."""
         return cls(weight, bias.expand(steps, rows, -1))
 
     def __call__(self, x: Tensor) -> Tensor:  # (B, in) → (B, out)
@@ -33,8 +36,8 @@ class Repeated:
         return torch.addmm(base, x, self.weight)
 
 
-class _OneProduct(torch.autograd.Function):
-    """Hands `base` on; with its gradient comes the weight's."""
+class _WeightGradient(torch.autograd.Function):
+    """The identity of `base`; its backward pass also computes the gradient of the weight."""
 
     @staticmethod
     def forward(ctx: Any, base: Tensor, weight: Tensor, inputs: list[Tensor]) -> Tensor:
@@ -43,7 +46,7 @@ class _OneProduct(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, Tensor, None]:
-        (slope,) = above  # (K, B, out)
-        inputs = torch.cat(ctx.inputs).to(slope)  # under autocast they may be of another type
-        return slope, slope.flatten(0, 1).t() @ inputs, None
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, Tensor, None]:
+        (grad,) = grad_outputs  # (K, B, out)
+        inputs = torch.cat(ctx.inputs).to(grad)  # under autocast their dtype may differ
+        return grad, grad.flatten(0, 1).t() @ inputs, None

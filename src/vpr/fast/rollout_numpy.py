@@ -1,8 +1,10 @@
-"""Jumps of one sequence on the CPU, in numpy.
+"""`FastRollout` for one sequence on the CPU, in numpy.
 
-With one sequence a jump is reading 1 MB of weights and two dozen calls that have next to nothing
-to do; both take longer in PyTorch. Every array stays where it is, so a jump is the same calls with
-the same arguments again and again. Biases lie among the weights, under inputs that end with a one.
+A step of one sequence reads 1 MB of weights and makes two dozen calls on tiny arrays; both take
+longer in PyTorch. All arrays are allocated once, so each step repeats the same calls with the same
+arguments. Biases are stored as the last row of the weights, and inputs end with a one.
+
+Plain version: `Prior` and `Transition`, compared in tests/fast/test_rollout.py.
 """
 
 from __future__ import annotations
@@ -16,56 +18,56 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.fast.blas import blocks_of, limit, numpys_blas
-from vpr.fast.rollout_weights import Layer, Weights
+from vpr.fast.blas import block_count, max_weights, numpy_blas
+from vpr.fast.rollout_weights import Layer, RolloutWeights
 from vpr.nets.dense import SLOPE
 
 Array = NDArray[Any]
 Call = Callable[[], object]
-LIMIT = limit(numpys_blas())
+MAX_WEIGHTS = max_weights(numpy_blas())
 
 
-class Solo:
-    def __init__(self, w: Weights) -> None:
+class NumpyRollout:
+    def __init__(self, w: RolloutWeights) -> None:
         size, width, like = len(w.to_dense), len(w.first.weight), w.to_dense
         self.size, self.min_std, self.to_dense = size, w.min_std, w.to_dense.numpy()
         at_d, at_h, at_x = (_input(length, like) for length in (width, width, size))
         self.d = at_d[:-1]
-        read, out = _product(at_d, w.of_d, w.first)
+        from_d, out = _product(at_d, w.of_d, w.first)
         of_d, h = out[: 3 * width], out[3 * width :]
-        self.predict = [read]  # from d to the last layer's output
+        self.predict = [from_d]  # from d to the output of the prior
         for layer in (*w.hidden, w.last):
             product, out = _product(at_h, layer)
             self.predict += [*_leaky_relu(h, at_h[:-1]), product]
             h = out
         self.output = out
-        self.dense = out[2 * size :]  # f_tran's, of the mean, or of a draw by then
+        self.dense = out[2 * size :]  # of f_tran, applied to the mean or to a sample
         product, of_x = _product(at_x, w.of_x)
         move = [*_leaky_relu(self.dense, at_x[:-1]), product, *_gru(of_x, of_d, self.d)]
-        self.move = move  # from there to the next d
+        self.move = move  # from the dense layer to the next d
 
-    def follow(self, d: Tensor, steps: int, noise: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-        """See `Rows.follow`."""
-        told, now, then = d.new_zeros(steps + 1, 1, 4 * self.size), d.clone(), d.clone()
+    def run(self, d: Tensor, steps: int, noise: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """See `BatchRollout.run`."""
+        results, now, then = d.new_zeros(steps + 1, 1, 4 * self.size), d.clone(), d.clone()
         self.d[:] = d[0].numpy()
-        with np.errstate(all="ignore"):  # numbers without bounds are no news, as in PyTorch
-            for k, row in enumerate(told.numpy()[:, 0]):
+        with np.errstate(all="ignore"):  # overflow is silent, as in PyTorch
+            for k, row in enumerate(results.numpy()[:, 0]):
                 for call in self.predict:
                     call()
                 row[: 3 * self.size] = self.output
                 if k == steps:
                     break
                 if noise is not None:
-                    self._draw(noise[k, 0].numpy(), row[3 * self.size :])
+                    self._sample(noise[k, 0].numpy(), row[3 * self.size :])
                 if k + 1 == steps:
                     now.numpy()[:] = self.d
                 for call in self.move:
                     call()
         then.numpy()[:] = self.d
-        return told, now, then
+        return results, now, then
 
-    def _draw(self, noise: Array, s: Array) -> None:
-        """Into s (S,), from the last layer's output, whose dense layer is then that of s."""
+    def _sample(self, noise: Array, s: Array) -> None:
+        """Write a sample to s (S,), and correct the dense layer of f_tran for it."""
         mean, raw, dense = np.split(self.output, 3)
         shift = (np.logaddexp(raw, 0 * raw) + self.min_std) * noise
         np.add(mean, shift, s)
@@ -78,7 +80,7 @@ def _leaky_relu(x: Array, out: Array) -> list[Call]:
 
 
 def _gru(from_x: Array, from_d: Array, d: Array) -> list[Call]:
-    """PyTorch's GRU cell, of which the two products (3·D,) are done; d (D,) becomes the next."""
+    """The GRU cell of PyTorch after its two products (3·D,); overwrites d (D,) with the next d."""
     width, half = len(d), np.array(0.5, d.dtype)
     gates, d_new = from_d[: 2 * width], from_d[2 * width :]
     x_gates, new = from_x[: 2 * width], from_x[2 * width :]
@@ -99,9 +101,9 @@ def _gru(from_x: Array, from_d: Array, d: Array) -> list[Call]:
 
 
 def _product(x: Array, *layers: Layer) -> tuple[Call, Array]:
-    """The layers of x (in + 1,), and where their outputs (out,) will lie, one behind the other.
+    """A call that applies the layers to x (in + 1,), and the array (out,) it writes to.
 
-    One call for all blocks: numpy goes through them, its BLAS sees one at a time.
+    The weights are cut into blocks, over which numpy loops: its BLAS gets one block at a time.
     """
     outs = sum(len(layer.weight) for layer in layers)
     weights, begin = _empty(len(x), outs, like=layers[0].weight), 0
@@ -109,19 +111,19 @@ def _product(x: Array, *layers: Layer) -> tuple[Call, Array]:
         part = weights[:, begin : begin + len(weight)]
         part[:-1], part[-1] = weight.numpy().T, bias.numpy()
         begin += len(weight)
-    blocks = blocks_of(outs, len(x), LIMIT)
+    blocks = block_count(outs, len(x), MAX_WEIGHTS)
     cut = np.ascontiguousarray(weights.reshape(len(x), blocks, -1).swapaxes(0, 1))
     out = _empty(outs, like=layers[0].weight)
     return partial(np.matmul, x, cut, out.reshape(blocks, -1)), out
 
 
 def _input(size: int, like: Tensor) -> Array:
-    """A vector, and a one behind it."""
+    """An array for a vector, followed by a one."""
     x = _empty(size + 1, like=like)
     x[-1] = 1
     return x
 
 
 def _empty(*shape: int, like: Tensor) -> Array:
-    """Of PyTorch's memory: it begins at a whole line, so that all jumps round alike."""
+    """Allocated by PyTorch, whose memory is aligned, so that all steps round alike."""
     return torch.empty(shape, dtype=like.dtype).numpy()

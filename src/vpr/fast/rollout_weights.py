@@ -1,6 +1,7 @@
-"""What a jump reads, of f_tran and the prior, in as few layers as the numbers allow.
+"""The weights of `FastRollout`: f_tran and the prior, merged into as few layers as possible.
 
-The prior's mean goes on to f_tran's dense layer without a product of its own.
+The dense layer of f_tran is linear in the mean of the prior, so it is merged into the last layer of
+the prior.
 """
 
 from __future__ import annotations
@@ -16,27 +17,26 @@ from vpr.nets.dense import Layers, Transition
 
 class Layer(NamedTuple):
     weight: Tensor  # (out, in)
-    bias: Tensor  # (out,), or (B, out) where c has its say
+    bias: Tensor  # (out,), or (B, out) if it includes the contribution of c
 
 
-class Weights(NamedTuple):
-    """The layers of a jump under one c (B, D); Leaky ReLU between them.
+class RolloutWeights(NamedTuple):
+    """The layers of one step under a constant c (B, D); Leaky ReLU between them.
 
-    A drawn state is not the mean: `to_dense` (S, S) is for what the draw adds.
+    `to_dense` (S, S) adds the contribution of a sample's deviation from the mean.
     """
 
-    of_d: Layer  # D → 3·D: the GRU's
-    first: Layer  # D → D: the prior's, with what it reads of c
+    of_d: Layer  # D → 3·D, of the GRU
+    first: Layer  # D → D, of the prior; the contribution of c is in the bias
     hidden: list[Layer]
-    last: Layer  # D → 3·S: mean, raw σ, and f_tran's dense layer of the mean
-    of_x: Layer  # S → 3·D: the GRU's, of the dense layer
+    last: Layer  # D → 3·S: mean, raw σ, and the dense layer of f_tran applied to the mean
+    of_x: Layer  # S → 3·D, of the GRU, applied to the dense layer
     to_dense: Tensor
     min_std: float
 
     @classmethod
     @torch.no_grad()
-    def of(cls, block: Block, c: Tensor) -> Weights:
-        """With the weights of now."""
+    def of(cls, block: Block, c: Tensor) -> RolloutWeights:
         net: Layers = block.p.head.net
         layers = [Layer(layer.weight.detach(), layer.bias.detach()) for layer in net.layers]  # type: ignore[operator]
         first, *hidden, last = layers
@@ -56,7 +56,7 @@ class Weights(NamedTuple):
 
 
 def _with_dense(last: Layer, dense: Layer) -> Layer:
-    """The prior's last layer, and under it what f_tran's dense layer makes of the mean."""
+    """The last layer of the prior, extended by the dense layer of f_tran applied to the mean."""
     mean, bias = (each[: len(dense.bias)] for each in last)
     of_mean = Layer(dense.weight @ mean, torch.addmv(dense.bias, dense.weight, bias))
     return Layer(*(torch.cat(pair) for pair in zip(last, of_mean, strict=True)))

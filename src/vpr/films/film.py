@@ -41,7 +41,7 @@ class Scene(NamedTuple):
 @torch.no_grad()
 def watch(model: VPR, frames: Frames) -> Scene:
     """Frames (T, *frame) of one sequence."""
-    trace = model.observe(torch.from_numpy(frames[None]).to(model.usual))
+    trace = model.observe(torch.from_numpy(frames[None]).to(model.device, model.dtype))
     return Scene(trace.state, _array(model.reconstruct(trace.c0[:, -1:])))
 
 

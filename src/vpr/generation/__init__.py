@@ -1,1 +1,1 @@
-"""What the model generates: rollouts and samples of single levels, and imagined futures."""
+"""Generation: rollouts and samples of single levels, and imagined futures over physical time."""

@@ -1,4 +1,7 @@
-"""How old the events of a state are, and those before it: the state itself does not tell."""
+"""The age of the current events, and the recent history of updates.
+
+The state of the model does not contain this information.
+"""
 
 from __future__ import annotations
 
@@ -9,55 +12,55 @@ from torch import Tensor
 
 from vpr.state import Trace
 
-PAST = 16  # ticks that are remembered
+PAST = 16  # ticks in the history
 
 
-class Ages(NamedTuple):
-    """Of levels 2 to N, on each level's own clock, which ticks when the level below updates.
+class EventClock(NamedTuple):
+    """Ages and history of the events of levels 2 to N.
 
-    A sequence opens in the middle of its first events: they are older than counted. And a level may
-    overlook an event, or see one where there is none; then not the age tells where in a rhythm it
-    is, but what came before.
+    Each level has its own clock, which ticks when the level below updates. The first events of a
+    sequence began before it, so they are older than counted. A level may also miss an event or
+    detect one too many; then the history shows the rhythm of events better than the age does.
     """
 
-    ticks: Tensor  # (B, N − 1) since the level's last update
-    seen: Tensor  # (B, N − 1) was that update a change, or only the sequence's first frame?
-    past: Tensor  # (B, N − 1, PAST) the last ticks, latest first: 1 it updated, −1 not, 0 unknown
-    dreamt: Tensor  # (B,) was the last frame imagined?
+    ticks: Tensor  # (B, N − 1) since the last update of the level
+    seen: Tensor  # (B, N − 1) whether the event's beginning was observed, not the sequence's
+    past: Tensor  # (B, N − 1, PAST) the last ticks, latest first: 1 update, −1 none, 0 unknown
+    imagined: Tensor  # (B,) whether the last frame was imagined
 
     @classmethod
-    def unknown(cls, batch: int, levels: int) -> Ages:
-        """Nothing was seen to begin: after a first frame, or when nobody counted."""
+    def unknown(cls, batch: int, levels: int) -> EventClock:
+        """No event's beginning was observed: after a first frame, or for a state of unknown age."""
         ticks = torch.zeros(batch, levels - 1, dtype=torch.long)
         nowhere = torch.zeros_like(ticks, dtype=torch.bool)
         past = torch.zeros(batch, levels - 1, PAST, dtype=torch.int8)
         return cls(ticks, nowhere, past, nowhere.any(1))
 
     @classmethod
-    def of(cls, trace: Trace, before: Ages | None = None) -> Ages:
-        """At the end of a trace; `before` it, if the trace goes on from an earlier one."""
+    def of(cls, trace: Trace, before: EventClock | None = None) -> EventClock:
+        """The clock at the end of a trace; `before` is the clock at its start, if known."""
         moved = torch.stack([level.evidence.boundary for level in trace.levels], -1)  # (B, T, N)
         batch, length, levels = moved.shape
-        ages = before if before is not None else cls.unknown(batch, levels).to(moved.device)
+        clock = before if before is not None else cls.unknown(batch, levels).to(moved.device)
         opens = (trace.state.time == length).unsqueeze(1)
         for t in range(length):
-            ages = ages.after(moved[:, t] & ~opens if t == 0 else moved[:, t])
-        return ages
+            clock = clock.after(moved[:, t] & ~opens if t == 0 else moved[:, t])
+        return clock
 
-    def after(self, moved: Tensor, dreamt: bool = False) -> Ages:
-        """A frame later, seen or `dreamt`, at which the levels `moved` (B, N), level 1 first."""
+    def after(self, moved: Tensor, imagined: bool = False) -> EventClock:
+        """The clock one frame later, at which the levels `moved` (B, N) updated, level 1 first."""
         below, own = moved[:, :-1], moved[:, 1:]
         ticks = (self.ticks + below).masked_fill(own, 0)
         latest = torch.where(own, 1, -1).to(self.past).unsqueeze(2)
         longer = torch.cat([latest, self.past[..., :-1]], 2)
         past = torch.where(below.unsqueeze(2), longer, self.past)
-        return Ages(ticks, self.seen | own, past, torch.full_like(self.dreamt, dreamt))
+        return EventClock(ticks, self.seen | own, past, torch.full_like(self.imagined, imagined))
 
-    def forgotten(self, rows: Tensor) -> Ages:
-        """Unknown in the sequences `rows` (B,), a mask."""
+    def reset(self, rows: Tensor) -> EventClock:
+        """The clock with unknown ages and history in the sequences `rows` (B,), a mask."""
         rows = rows.unsqueeze(1)
         past = self.past.masked_fill(rows.unsqueeze(2), 0)
-        return Ages(self.ticks.masked_fill(rows, 0), self.seen & ~rows, past, self.dreamt)
+        return EventClock(self.ticks.masked_fill(rows, 0), self.seen & ~rows, past, self.imagined)
 
-    def to(self, device: torch.device) -> Ages:
-        return Ages(*(each.to(device) for each in self))
+    def to(self, device: torch.device) -> EventClock:
+        return EventClock(*(each.to(device) for each in self))

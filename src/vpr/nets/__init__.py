@@ -1,14 +1,14 @@
-"""The networks: dense layers, image networks (`Codec`), convolutions and likelihoods."""
+"""Networks: dense layers, codecs between frames and the hierarchy, convolutions, likelihoods."""
 
 from __future__ import annotations
 
 from vpr.errors import VPRError
 from vpr.nets.codec import Codec
 from vpr.nets.folded import Folded
-from vpr.nets.vectors import Features
+from vpr.nets.vectors import VectorCodec
 from vpr.nets.world_models import WorldModels
 
-__all__ = ["Codec", "Features", "Folded", "WorldModels", "make_codec"]
+__all__ = ["Codec", "Folded", "VectorCodec", "WorldModels", "make_codec"]
 
 
 def make_codec(
@@ -16,19 +16,19 @@ def make_codec(
     width: int,
     network: str,
     channels: int,
-    tints: int = 1,
+    colour_masks: int = 1,
     layers: int = 4,
-    loudness: float = 1.0,
+    output_scale: float = 1.0,
 ) -> Codec:
-    """The image network for frames of this shape: (C, H, W), or (F,) for plain vectors.
+    """The codec for frames of this shape: (C, H, W) for images, or (F,) for feature vectors.
 
-    `layers` are of the network for vectors. `loudness` tells how much of an output is a lot: a
-    logit may be 4, a brightness at most 1.
+    `colour_masks` applies to the network "folded" only, `layers` to feature vectors only.
+    `output_scale` is the scale of the first outputs, see `Likelihood.output_scale`.
     """
     if len(frame) == 1:
-        return Features(frame[0], width, layers, loudness)
+        return VectorCodec(frame[0], width, layers, output_scale)
     if network == "world-models":
-        return WorldModels(frame, width, channels, loudness)  # type: ignore[arg-type]
+        return WorldModels(frame, width, channels, output_scale)  # type: ignore[arg-type]
     if network == "folded":
-        return Folded(frame, width, channels, tints, loudness)  # type: ignore[arg-type]
+        return Folded(frame, width, channels, colour_masks, output_scale)  # type: ignore[arg-type]
     raise VPRError(f"network must be 'world-models' or 'folded', got {network!r}")

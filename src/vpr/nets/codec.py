@@ -1,9 +1,14 @@
-"""Codecs: from frames to x⁰ and from c⁰ back to frames.
+"""`Codec`, the interface of the networks between frames and the hierarchy.
 
-A codec has a layout of its own, in which it reads and paints cheaply: `to_layout` takes frames
-(M, *frame) there, `encode` goes on to (M, width), `decode` comes back from (M, width) to logits or
-means in that layout, and `to_frames` makes pictures of them. The likelihood is summed over all
-pixels, so it needs no pictures. M is any number of frames: time is nobody's business here.
+A codec maps frames to x⁰ and c⁰ back to frames. Internally it uses its own layout of pixels:
+
+to_layout  frames (M, *frame) → pixels in the layout of the codec
+encode     pixels in that layout → x⁰ (M, width)
+decode     c⁰ (M, width) → logits or means, in that layout
+to_frames  pixels in that layout → frames (M, *frame)
+
+The likelihood is a sum over all pixels, so it is computed in that layout. M is any number of
+frames; their order does not matter.
 """
 
 from __future__ import annotations
@@ -13,11 +18,11 @@ from copy import deepcopy
 
 from torch import Tensor, nn
 
-OUTPUT_GAIN = 0.1  # of layers that should start quiet, so that learning starts at the data's mean
+OUTPUT_GAIN = 0.1  # of output layers, so that the first outputs are close to the mean of the data
 
 
 class Codec(nn.Module):
-    """What the hierarchy needs of an image network."""
+    """Base class of the networks between frames and the hierarchy; see the module docstring."""
 
     def to_layout(self, frames: Tensor) -> Tensor:
         return frames
@@ -28,20 +33,20 @@ class Codec(nn.Module):
     def encode(self, y: Tensor) -> Tensor:
         raise NotImplementedError
 
-    def single(self) -> Callable[[Tensor], Tensor]:
-        """The encoder for one frame (*frame) → (width,) at a time, with the weights of now."""
+    def single_frame_encoder(self) -> Callable[[Tensor], Tensor]:
+        """An encoder of one frame (*frame) → (width,), with a copy of the present weights."""
         return SingleFrame(deepcopy(self))
 
     def decode(self, c0: Tensor) -> Tensor:
         raise NotImplementedError
 
     def set_output(self, level: Tensor) -> None:
-        """Start the output at `level` (C,): the logit, or mean, of each channel in the data."""
+        """Initialise the output bias to `level` (C,), the logit or mean of each channel."""
         raise NotImplementedError
 
 
 class SingleFrame:
-    """A codec's encoder on a batch of one."""
+    """The encoder of any codec, applied to a batch of one."""
 
     def __init__(self, codec: Codec) -> None:
         self.codec = codec

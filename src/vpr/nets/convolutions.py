@@ -1,7 +1,9 @@
-"""Convolutions of stride 2 as cheaper products with the same numbers and the same weights.
+"""Convolutions of stride 2, computed faster on a CPU with the same weights and results.
 
-Pixels folded into channels turn them into convolutions of stride 1, for which CPUs have fast
-kernels; where the stock layer was as fast, it is used as it is (see docs/performance.md).
+With pixels folded into channels they become convolutions of stride 1, for which CPUs have fast
+kernels. Layers for which this is not faster use PyTorch's own (see docs/performance.md).
+
+Plain version: `nn.Conv2d` and `nn.ConvTranspose2d`, compared in tests/nets/test_convolutions.py.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ def unfolded(y: Tensor, k: int) -> Tensor:
 
 
 def from_folded(y: Tensor, layer: nn.Conv2d) -> Tensor:
-    """`layer`, of stride 2, on pixels that are folded 2×2: y (M, 4·C, H/2, W/2)."""
+    """Apply `layer`, of stride 2, to pixels that are folded 2×2: y (M, 4·C, H/2, W/2)."""
     padding = int(layer.padding[0])
     weight = _cells(layer.weight, padding)  # (out, in, n, 2, n, 2)
     weight = weight.permute(0, 3, 5, 1, 2, 4).flatten(1, 3)
@@ -34,9 +36,9 @@ def from_folded(y: Tensor, layer: nn.Conv2d) -> Tensor:
 
 
 def to_folded(y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
-    """`layer`, of stride 2, as a sub-pixel product: its output stays folded (M, 4·C, H/2, W/2).
+    """Apply `layer`, of stride 2; the output stays folded 2×2: (M, 4·C, H/2, W/2).
 
-    Each of the four pixels of a cell is an ordinary convolution of what lies around the cell.
+    Each of the four pixels of a 2×2 cell is an ordinary convolution of the cell's neighbourhood.
     """
     padding = int(layer.padding[0])
     weight = _cells(layer.weight, padding)  # (in, out, n, 2, n, 2)
@@ -46,8 +48,8 @@ def to_folded(y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
     return F.conv2d(y, weight, layer.bias.repeat(4), padding=around)
 
 
-def from_one_place(y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
-    """`layer` on a single place y (M, in): no sums over places are left, it is a dense layer."""
+def from_one_position(y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
+    """Apply `layer` to a single position y (M, in), for which it is a dense layer."""
     _, channels, rows, columns = layer.weight.shape
     weight = layer.weight.permute(0, 2, 3, 1).flatten(1)  # (in, rows·columns·out)
     assert layer.bias is not None
@@ -56,7 +58,7 @@ def from_one_place(y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
 
 
 class SingleConvolution:
-    """A convolution of stride 2 on one picture (H, W, C) → (H', W', C'), as one plain product."""
+    """A convolution of stride 2 on one image (H, W, C) → (H', W', C'), as one matrix product."""
 
     def __init__(self, layer: nn.Conv2d) -> None:
         assert layer.bias is not None
@@ -78,7 +80,7 @@ class SingleConvolution:
 
 
 def _cells(weight: Tensor, padding: int) -> Tensor:
-    """A kernel (a, b, k, k) cut into the n×n cells of 2×2 pixels that it touches."""
+    """Split a kernel (a, b, k, k) into the n×n cells of 2×2 pixels that it covers."""
     odd = padding % 2
     even = (weight.shape[-1] + odd) % 2
     weight = F.pad(weight, (odd, even, odd, even))

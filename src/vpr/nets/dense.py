@@ -1,4 +1,4 @@
-"""Dense building blocks: initialisation, residual stacks, compressors, Gaussian heads."""
+"""Dense networks: layers with initialisation, residual stacks, prior, posterior, transition."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief
-from vpr.fast.loop_linear import Repeated
+from vpr.fast.loop_linear import LoopLinear
 
-SLOPE = 0.1  # of every Leaky ReLU; the paper names none
+SLOPE = 0.1  # of every Leaky ReLU; the paper does not give one
 
 
 def activate(x: Tensor) -> Tensor:
@@ -21,7 +21,7 @@ def activate(x: Tensor) -> Tensor:
 
 
 def initialise(layer: nn.Module, fan_in: int, gain: float = 1.0) -> None:
-    """He initialisation for Leaky ReLU with the fan-in that a unit really sees."""
+    """He initialisation for Leaky ReLU, with the number of inputs that a unit has."""
     std = gain * (2 / ((1 + SLOPE**2) * fan_in)) ** 0.5
     nn.init.normal_(layer.weight, std=std)  # type: ignore[arg-type]
     if layer.bias is not None:
@@ -29,13 +29,14 @@ def initialise(layer: nn.Module, fan_in: int, gain: float = 1.0) -> None:
 
 
 def dense(inputs: int, outputs: int, gain: float = 1.0) -> nn.Linear:
+    """A linear layer, initialised by `initialise`."""
     layer = nn.Linear(inputs, outputs)
     initialise(layer, inputs, gain)
     return layer
 
 
 class Layers(nn.Module):
-    """Fully connected layers, Leaky ReLU between them; `gain` is the last one's."""
+    """Fully connected layers with Leaky ReLU between them; `gain` scales the last layer."""
 
     def __init__(self, *sizes: int, gain: float = 1.0) -> None:
         super().__init__()
@@ -46,13 +47,13 @@ class Layers(nn.Module):
     def forward(self, x: Tensor) -> Tensor:  # (..., first size) → (..., last size)
         first, *others = self.layers
         x = first(x)
-        for layer in others:  # not called as a module: that costs as much as a small product
+        for layer in others:  # calling the module would cost as much as a small product
             x = F.linear(activate(x), layer.weight, layer.bias)  # type: ignore[arg-type]
         return x
 
 
 class Stack(Layers):
-    """The paper's building block: `layers` of them, four in the paper, all `hidden` wide inside."""
+    """The building block of the paper: `layers` layers (four in the paper) of width `hidden`."""
 
     def __init__(
         self, inputs: int, hidden: int, outputs: int, layers: int, gain: float = 1.0
@@ -61,7 +62,7 @@ class Stack(Layers):
 
 
 class ResidualStack(nn.Module):
-    """f(x, …) + 0.1·x, f of the width of x; further inputs join the first layer."""
+    """f(x, …) + 0.1·x, where f has the width of x; further inputs are concatenated to x."""
 
     def __init__(self, width: int, layers: int, extra: int = 0) -> None:
         super().__init__()
@@ -74,8 +75,8 @@ class ResidualStack(nn.Module):
 class GaussianHead(nn.Module):
     """Layers to a diagonal Gaussian of size S: 2·S outputs, σ = floor + softplus(·).
 
-    `start` is the σ above the floor before training. A posterior that starts sharp lets the
-    decoder see its mean from the first step, which makes reconstruction learn twice as fast.
+    `start` is σ − floor before training. With a small initial σ of the posterior, reconstruction is
+    learned twice as fast.
     """
 
     def __init__(self, *sizes: int, min_std: float, start: float) -> None:
@@ -88,9 +89,12 @@ class GaussianHead(nn.Module):
     def forward(self, x: Tensor) -> Belief:  # (..., inputs) → Belief (..., S)
         return self._belief(self.net(x))
 
-    def repeated(self, steps: int, rows: int) -> Callable[[Tensor], Belief]:
-        """The same, for a loop of `steps` over B = `rows` sequences."""
-        first, *others = (Repeated.of(m.weight, m.bias, steps, rows) for m in self.net.layers)  # type: ignore[arg-type]
+    def in_loop(self, steps: int, rows: int) -> Callable[[Tensor], Belief]:
+        """`forward` for a loop of `steps` steps over B = `rows` sequences; see `LoopLinear`."""
+        first, *others = (
+            LoopLinear.from_layer(m.weight, m.bias, steps, rows)  # type: ignore[arg-type]
+            for m in self.net.layers
+        )
 
         def step(x: Tensor) -> Belief:
             x = first(x)
@@ -120,8 +124,8 @@ class Prior(nn.Module):
 class Posterior(nn.Module):
     """q_φ(s | x, d, c).
 
-    The first layer adds up what x, d and c give to it, so that whatever is known early, or stays
-    the same for long, is computed once: x of all frames in one product, d and c at an update.
+    The first layer is the sum of one linear map per input. So the part of x is computed for all
+    frames in one product, and the parts of d and c once per update.
     """
 
     def __init__(
@@ -139,7 +143,8 @@ class Posterior(nn.Module):
     def forward(self, x: Tensor, d: Tensor, c: Tensor) -> Belief:
         return self.given(self.of_x(x) + self.of_d(d) + self.of_c(c))
 
-    def given(self, first: Tensor) -> Belief:  # (..., H) the first layer → Belief (..., S)
+    def given(self, first: Tensor) -> Belief:  # (..., H) → Belief (..., S)
+        """The posterior from the sum of the first layer."""
         return self.head(activate(first))  # type: ignore[no-any-return]
 
 
@@ -154,11 +159,11 @@ class Transition(nn.Module):
     def forward(self, s: Tensor, d: Tensor) -> Tensor:  # (B, S), (B, D) → (B, D)
         return self.gru(activate(self.dense(s)), d)  # type: ignore[no-any-return]
 
-    def repeated(self, steps: int, rows: int) -> Callable[[Tensor, Tensor], Tensor]:
-        """The same, for a loop of `steps` over B = `rows` sequences."""
-        to_dense = Repeated.of(self.dense.weight, self.dense.bias, steps, rows)
-        from_s = Repeated.of(self.gru.weight_ih, self.gru.bias_ih, steps, rows)
-        from_d = Repeated.of(self.gru.weight_hh, self.gru.bias_hh, steps, rows)
+    def in_loop(self, steps: int, rows: int) -> Callable[[Tensor, Tensor], Tensor]:
+        """`forward` for a loop of `steps` steps over B = `rows` sequences; see `LoopLinear`."""
+        to_dense = LoopLinear.from_layer(self.dense.weight, self.dense.bias, steps, rows)
+        from_s = LoopLinear.from_layer(self.gru.weight_ih, self.gru.bias_ih, steps, rows)
+        from_d = LoopLinear.from_layer(self.gru.weight_hh, self.gru.bias_hh, steps, rows)
 
         def step(s: Tensor, d: Tensor) -> Tensor:
             return gru(from_s(activate(to_dense(s))), from_d(d), d)
@@ -167,7 +172,7 @@ class Transition(nn.Module):
 
 
 def gru(from_x: Tensor, from_d: Tensor, d: Tensor) -> Tensor:  # (B, 3·D) twice, (B, D) → (B, D)
-    """PyTorch's GRU cell, of which the two products are done."""
+    """The GRU cell of PyTorch, after its two matrix products."""
     width = d.shape[-1]
     x_gates, x_new = torch.split(from_x, [2 * width, width], -1)
     d_gates, d_new = torch.split(from_d, [2 * width, width], -1)

@@ -1,4 +1,4 @@
-"""An image network of matrix products on folded patches, several times cheaper on a CPU."""
+"""An image network made of matrix products on patches, several times cheaper on a CPU."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from vpr.nets.dense import activate, dense
 
 
 class Folded(Codec):
-    """Patches folded into channels: every layer is one matrix product, several times cheaper.
+    """Patches folded into channels, so that every layer is one matrix product.
 
-    Three parts make "what" independent of "where"; without them a colour has to be learned in
-    every corner separately, and balls stay grey for a long time. The encoder's last layer also
-    sees the mean over all places. The decoder's feature maps are scaled and shifted by the
-    latent. And the output has a part Σ_k shape_k(y)·tint_k(c⁰), K = `tints` outlines, each times
-    a colour of its own; a tint starts near white, but with weights large enough to tell the
-    encoder which colour is missing.
+    Three parts separate "what" from "where"; without them a colour has to be learned at every
+    position separately, and objects stay grey for many training steps:
 
-    A second path, a spatial broadcast decoder (Watters et al., 2019), makes it easy to put
-    something anywhere: the coordinates of every place are scaled and shifted by the latent.
+    - The last layer of the encoder also receives the mean over all positions.
+    - The feature maps of the decoder are scaled and shifted by the latent.
+    - The output includes Σ_k shape_k(y)·tint_k(c⁰): K = `colour_masks` masks, each multiplied by
+      one colour for the whole frame. The colours start near white, with weights large enough to
+      give the encoder a gradient for the missing colour.
 
-    The last layer paints patches of 4×4 pixels. So that the edges of patches do not show, each has
-    one further value per channel, its colour, which is interpolated bilinearly between neighbouring
-    patches; the 16 pixels of a patch are added to it.
+    A second path, a spatial broadcast decoder (Watters et al., 2019), helps to place an object
+    anywhere: the coordinates of every position are scaled and shifted by the latent.
+
+    The last layer outputs patches of 4×4 pixels. To avoid visible edges between patches, each patch
+    has one further value per channel, its colour, which is interpolated bilinearly between
+    neighbouring patches and added to the 16 pixels.
     """
 
-    PIXELS = 16 + 1  # values per channel that the last layer gives to a patch
+    PIXELS = 16 + 1  # outputs of the last layer per patch and channel
 
     def __init__(
         self,
         frame: tuple[int, int, int],
         width: int,
         channels: int,
-        tints: int = 1,
-        loudness: float = 1.0,
+        colour_masks: int = 1,
+        output_scale: float = 1.0,
     ) -> None:
         super().__init__()
         colours, rows, columns = frame
@@ -59,12 +61,12 @@ class Folded(Codec):
         self.move = dense(width, 2 * ch * 3, 0.5)
         self.broadcast = dense(ch * 3, ch * 2, 0.3)
         self.modulate = dense(width, 2 * sum(self.widths), OUTPUT_GAIN)
-        self.paint = dense(ch * 2, self.PIXELS * colours, OUTPUT_GAIN * loudness)
-        self.tints = tints
-        self.shape = dense(ch * 2, tints * self.PIXELS, 0.3 * loudness)
-        self.tint = dense(width, tints * colours, 0.5)
+        self.paint = dense(ch * 2, self.PIXELS * colours, OUTPUT_GAIN * output_scale)
+        self.colour_masks = colour_masks
+        self.shape = dense(ch * 2, colour_masks * self.PIXELS, 0.3 * output_scale)
+        self.tint = dense(width, colour_masks * colours, 0.5)
         nn.init.ones_(self.tint.bias)
-        with torch.no_grad():  # the colours of patches are learned before their pixels
+        with torch.no_grad():  # learn the colours of patches before their pixels
             self.paint.weight[-colours:] *= 3
         self.bilinear: Tensor
         self.register_buffer("bilinear", bilinear(4, colours), persistent=False)
@@ -90,20 +92,21 @@ class Folded(Codec):
         y = _modulated(unfolded(self.up[0](y), 2), gains[1])
         moved = _modulated(self.where(self.places), self.move(c0)[:, None, None])
         y = _modulated(unfolded(self.up[1](y), 2) + self.broadcast(moved), gains[2])
-        weight, bias = self._painter(c0)
+        weight, bias = self._output_layer(c0)
         out = torch.baddbmm(bias.unsqueeze(1), y.flatten(1, 2), weight.transpose(1, 2))
         out = out.view(*y.shape[:3], -1)
         detail, colour = out.tensor_split([out.shape[-1] // self.PIXELS * 16], -1)
         around = neighbours(colour).flatten(0, 2)
         return torch.addmm(detail.flatten(0, 2), around, self.bilinear).view(detail.shape)
 
-    def _painter(self, c0: Tensor) -> tuple[Tensor, Tensor]:
-        """The last layer of each frame: paint(y) + Σ_k shape_k(y)·tint_k(c⁰) as one matrix.
+    def _output_layer(self, c0: Tensor) -> tuple[Tensor, Tensor]:
+        """The last layer of each frame, paint(y) + Σ_k shape_k(y)·tint_k(c⁰), as one linear map.
 
-        (M, 17·C, ch). As weights the tints cost next to nothing; as pixels, passes over the video.
+        Weight (M, 17·C, ch) and bias (M, 17·C). Multiplying the weights by the colours is much
+        cheaper than multiplying the pixels.
         """
-        tint = self.tint(c0).view(len(c0), self.tints, -1)  # (M, K, C)
-        shape = self.shape.weight.view(self.tints, self.PIXELS, -1)  # (K, 17, ch)
+        tint = self.tint(c0).view(len(c0), self.colour_masks, -1)  # (M, K, C)
+        shape = self.shape.weight.view(self.colour_masks, self.PIXELS, -1)  # (K, 17, ch)
         weight = torch.einsum("kph,mkc->mpch", shape, tint)  # (M, 17, C, ch)
         bias = torch.einsum("kp,mkc->mpc", self.shape.bias.view(-1, self.PIXELS), tint)
         return self.paint.weight + weight.flatten(1, 2), self.paint.bias + bias.flatten(1)
@@ -115,7 +118,7 @@ class Folded(Codec):
 
 
 def coordinates(rows: int, columns: int) -> Tensor:
-    """Fourier features of every place of a grid, in four directions: (rows, columns, 34)."""
+    """Fourier features of every position of a grid, in four directions: (rows, columns, 34)."""
     y = torch.linspace(-1, 1, rows)[:, None].expand(rows, columns)
     x = torch.linspace(-1, 1, columns).expand(rows, columns)
     directions = torch.stack([y, x, y + x, y - x], -1)
@@ -124,9 +127,9 @@ def coordinates(rows: int, columns: int) -> Tensor:
 
 
 def neighbours(y: Tensor) -> Tensor:
-    """Each place with the eight around it, row by row: (M, H, W, C) → (M, H, W, 9·C).
+    """Each position with its eight neighbours, row by row: (M, H, W, C) → (M, H, W, 9·C).
 
-    Beyond the border the values are those of the border.
+    The border is replicated.
     """
     rows, columns = y.shape[1:3]
     y = torch.cat([y[:, :1], y, y[:, -1:]], 1)
@@ -137,13 +140,13 @@ def neighbours(y: Tensor) -> Tensor:
 
 def bilinear(k: int, channels: int) -> Tensor:
     """Bilinear interpolation of `neighbours` to the k×k pixels of a patch: (9·C, k·k·C)."""
-    place = (torch.arange(k) + 0.5) / k - 0.5  # of a pixel, from the middle of the patch
+    place = (torch.arange(k) + 0.5) / k - 0.5  # of a pixel, from the centre of the patch
     weight = torch.stack([-place, 1 - place.abs(), place], 1).clamp(min=0)  # (k, 3)
     both = torch.einsum("ia,jb,cd->abcijd", weight, weight, torch.eye(channels))
     return both.reshape(9 * channels, k * k * channels)
 
 
 def _modulated(y: Tensor, gain: Tensor) -> Tensor:
-    """y·(1 + a) + b, then the activation; a and b (M, 1, 1, C) come from the latent."""
+    """The activation of y·(1 + a) + b; a and b (M, 1, 1, C) are computed from the latent."""
     a, b = gain.chunk(2, -1)
     return activate(torch.addcmul(b, y, 1 + a))

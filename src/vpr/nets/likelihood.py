@@ -1,4 +1,4 @@
-"""p(o | s): what a pixel is worth, in nats."""
+"""Likelihoods p(o | s) of frames: Bernoulli and Gaussian."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from vpr.errors import VPRError
 
 class Likelihood(Protocol):
     @property
-    def loudness(self) -> float:
-        """How large an untrained decoder's outputs may be around `level`, beside logits."""
+    def output_scale(self) -> float:
+        """Scale of the outputs of an untrained decoder around `level`, relative to logits."""
         ...
 
     def nll(self, output: Tensor, target: Tensor) -> Tensor:
@@ -23,18 +23,18 @@ class Likelihood(Protocol):
         ...
 
     def mean(self, output: Tensor) -> Tensor:
-        """The frame that the output stands for, in [0, 1]."""
+        """The expected frame for this output, in [0, 1]."""
         ...
 
     def level(self, mean: Tensor) -> Tensor:
-        """The output that stands for this mean brightness: where an untrained decoder starts."""
+        """The output whose mean is `mean`: the initial output of an untrained decoder."""
         ...
 
 
 class Bernoulli:
     """Binary cross entropy on logits."""
 
-    loudness = 1.0
+    output_scale = 1.0
 
     def nll(self, output: Tensor, target: Tensor) -> Tensor:
         return _BernoulliNLL.apply(output, target)  # type: ignore[no-any-return, no-untyped-call]
@@ -49,33 +49,34 @@ class Bernoulli:
 class _BernoulliNLL(torch.autograd.Function):
     """Σ softplus(l) − l·o with its gradient σ(l) − o, a few frames at a time.
 
-    Pieces that stay in the cache cost a third of PyTorch's passes over the whole video.
+    Pieces that fit into the CPU cache take a third of the time of passes over the whole video.
+    Plain version: `F.binary_cross_entropy_with_logits`, compared in tests/nets/test_likelihood.py.
     """
 
-    FRAMES = 16  # a piece
+    FRAMES = 16  # per piece
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, target: Tensor) -> Tensor:
         gradient = torch.empty_like(logits)
         total = logits.new_zeros(())
         pieces = (torch.split(part, _BernoulliNLL.FRAMES) for part in (logits, target, gradient))
-        for some, wanted, slope in zip(*pieces, strict=True):
-            total += (F.softplus(some) - some * wanted).sum()
-            torch.sigmoid(some, out=slope).sub_(wanted)
+        for logit, frame, grad in zip(*pieces, strict=True):
+            total += (F.softplus(logit) - logit * frame).sum()
+            torch.sigmoid(logit, out=grad).sub_(frame)
         ctx.save_for_backward(gradient)
         return total
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, None]:
         (gradient,) = ctx.saved_tensors
-        return gradient * above[0], None
+        return gradient * grad_outputs[0], None
 
 
 class Gaussian:
-    """Squared error: a Gaussian of unit variance, without its constant."""
+    """Squared error: a Gaussian with unit variance, without the constant term."""
 
-    loudness = 0.1
+    output_scale = 0.1
 
     def nll(self, output: Tensor, target: Tensor) -> Tensor:
         return 0.5 * F.mse_loss(output, target, reduction="sum")
@@ -88,6 +89,7 @@ class Gaussian:
 
 
 def make_likelihood(name: str) -> Likelihood:
+    """The likelihood with this name."""
     if name == "bernoulli":
         return Bernoulli()
     if name == "gaussian":

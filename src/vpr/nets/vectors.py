@@ -1,4 +1,4 @@
-"""The network for plain feature vectors."""
+"""The codec for feature vectors."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from vpr.nets.codec import OUTPUT_GAIN, Codec
 from vpr.nets.dense import Stack
 
 
-class Features(Codec):
-    """Plain vectors (F,): a dense encoder and decoder, for people's own features."""
+class VectorCodec(Codec):
+    """A dense encoder and decoder for feature vectors (F,)."""
 
-    def __init__(self, size: int, width: int, layers: int = 4, loudness: float = 1.0) -> None:
+    def __init__(self, size: int, width: int, layers: int = 4, output_scale: float = 1.0) -> None:
         super().__init__()
         self.enc = Stack(size, width, width, layers)
-        self.dec = Stack(width, width, size, layers, OUTPUT_GAIN * loudness)
+        self.dec = Stack(width, width, size, layers, OUTPUT_GAIN * output_scale)
 
     def encode(self, y: Tensor) -> Tensor:
         return self.enc(y)  # type: ignore[no-any-return]

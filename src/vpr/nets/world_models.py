@@ -15,7 +15,7 @@ from vpr.nets.convolutions import (
     SingleConvolution,
     fold,
     from_folded,
-    from_one_place,
+    from_one_position,
     to_folded,
     unfolded,
 )
@@ -23,15 +23,15 @@ from vpr.nets.dense import SLOPE, activate, dense, initialise
 
 
 class WorldModels(Codec):
-    """The convolutions of World Models, with the paper's Leaky ReLU.
+    """The convolutions of World Models, with Leaky ReLU as in the VPR paper.
 
-    64×64 is the original geometry: four 4×4 convolutions of stride 2 without padding (which
-    never see the last two rows and columns), and transposed ones of 5, 5, 6, 6 from 1×1. Other
-    sizes halve exactly four times, with padding 1.
+    Frames of 64×64 have the original geometry: four 4×4 convolutions of stride 2 without padding
+    (the last two rows and columns are not covered), and transposed convolutions of 5, 5, 6, 6 from
+    1×1. Other sizes are halved exactly four times, with padding 1.
     """
 
     def __init__(
-        self, frame: tuple[int, int, int], width: int, channels: int, loudness: float = 1.0
+        self, frame: tuple[int, int, int], width: int, channels: int, output_scale: float = 1.0
     ) -> None:
         super().__init__()
         colours, rows, columns = frame
@@ -54,10 +54,10 @@ class WorldModels(Codec):
         )
         for layer, a, k in zip(self.transposed, plan, sizes, strict=False):
             initialise(layer, a * k * k // 4)
-        if original:  # from 1×1 an output pixel sees one input place
+        if original:  # from 1×1, an output pixel has one input position
             initialise(self.transposed[0], self.start[0])
-        quiet = OUTPUT_GAIN * loudness
-        initialise(self.transposed[-1], channels * sizes[-1] ** 2 // 4, quiet)
+        gain = OUTPUT_GAIN * output_scale
+        initialise(self.transposed[-1], channels * sizes[-1] ** 2 // 4, gain)
 
     def to_layout(self, frames: Tensor) -> Tensor:
         return fold(frames.movedim(1, -1), 2).movedim(-1, 1)  # (M, 4·C, H/2, W/2)
@@ -72,7 +72,7 @@ class WorldModels(Codec):
             y = _activated(layer(y))
         return self.embed(y.flatten(1))  # type: ignore[no-any-return]
 
-    def single(self) -> Callable[[Tensor], Tensor]:
+    def single_frame_encoder(self) -> Callable[[Tensor], Tensor]:
         return SingleWorldModels(deepcopy(self))
 
     def decode(self, c0: Tensor) -> Tensor:
@@ -85,7 +85,7 @@ class WorldModels(Codec):
     def _spread(self, y: Tensor, layer: nn.ConvTranspose2d) -> Tensor:
         """The first transposed convolution."""
         if self.start[1:] == (1, 1) and layer.padding == (0, 0):
-            return from_one_place(y, layer)
+            return from_one_position(y, layer)
         y = y.view(-1, *self.start).contiguous(memory_format=torch.channels_last)
         return layer(y)  # type: ignore[no-any-return]
 
@@ -95,7 +95,10 @@ class WorldModels(Codec):
 
 
 class SingleWorldModels:
-    """Its encoder for one frame: convolution kernels take longer to get ready than it needs."""
+    """The encoder for one frame, as matrix products: convolutions have a large overhead per call.
+
+    Plain version: `WorldModels.encode`, compared in tests/nets/test_codecs.py.
+    """
 
     def __init__(self, codec: WorldModels) -> None:
         self.layers = [SingleConvolution(layer) for layer in codec.convolutions]  # type: ignore[arg-type]
@@ -111,5 +114,5 @@ class SingleWorldModels:
 
 
 def _activated(y: Tensor) -> Tensor:
-    """In place: a convolution's output, which is large and which nobody needs any more."""
+    """Leaky ReLU in place, for the large outputs of convolutions."""
     return F.leaky_relu_(y, SLOPE)

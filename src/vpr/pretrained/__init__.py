@@ -1,17 +1,17 @@
-"""Loading and saving models: shipped ones, run folders, and repositories of the HF hub.
+"""Loading and saving models: shipped models, run folders, and repositories of the HF hub.
 
-A run folder holds
+A run folder contains
 
-config.json           the run's configuration, with a format version
-model.safetensors     the weights, to share and to load
-training.safetensors  all that resuming needs (weights, Adam, windows of D_st, random states, step)
-durations.safetensors when events end, if that was learned, for these weights only: see
+config.json           the configuration of the run, with a format version
+model.safetensors     the weights
+training.safetensors  the checkpoint (weights, Adam, windows of D_st, random generators, step)
+durations.safetensors the model of event durations, if one was fitted to these weights; see
                       `vpr.generation.learn_durations`
-metrics.jsonl         one line every few steps
-tensorboard/          the same as curves
-report.html           what `vpr report` saw in the run
+metrics.jsonl         the metrics, one line every few steps
+tensorboard/          the metrics for TensorBoard
+report.html           the page of `vpr report`
 
-The folders beside this file are the shipped models.
+The folders next to this file are the shipped models.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig
 from vpr.data import Dataset, dataset
@@ -28,14 +30,14 @@ from vpr.model import VPR
 from vpr.utils.config_json import from_dict, to_dict
 from vpr.utils.files import digest, read_json, read_tensors, write_json, write_tensors
 
-FORMAT = 2  # 1: before runs were made of stages
+FORMAT = 2  # 1: before runs had stages
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
 DURATIONS, METRICS = "durations.safetensors", "metrics.jsonl"
 REPORT = "report.html"
 
 
 def save_pretrained(model: VPR, folder: Path | str) -> None:
-    """Write `config.json` and `model.safetensors`, from which `from_pretrained` loads."""
+    """Write `config.json` and `model.safetensors`, to be loaded with `load_model`."""
     folder = Path(folder)
     if (folder / TRAINING).exists():
         raise VPRError(f"{folder} is a training run, which this would spoil: choose another folder")
@@ -44,10 +46,10 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
 
 
 def load_model(name: Path | str) -> VPR:
-    """A shipped model by its name, a folder on this machine, or a repository of the HF hub."""
+    """Load a shipped model by name, a folder on this machine, or a repository of the HF hub."""
     folder = _find(str(name))
     model = VPR(from_dict(ModelConfig, read_config(folder).get("model", {}), f"{CONFIG}.model"))
-    tensors, _ = read_tensors(folder / MODEL)
+    tensors = with_current_names(read_tensors(folder / MODEL)[0])
     expected = model.state_dict()
     wrong = sorted(
         key
@@ -60,14 +62,23 @@ def load_model(name: Path | str) -> VPR:
     return model.eval()
 
 
+def with_current_names(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Rename the tensors of models that were saved by an older version."""
+    old = ("usual", "model.usual")  # the second in training checkpoints
+    return {k.replace("usual", "typical_kl") if k in old else k: v for k, v in tensors.items()}
+
+
 def save_durations(durations: Durations, model: VPR, folder: Path | str) -> None:
-    """Beside the model that they were fitted to, which the file names."""
+    """Write the durations to the folder of the model they were fitted to."""
     fitted = {"model": fingerprint(model)}
     write_tensors(Path(folder) / DURATIONS, durations.state_dict(), fitted)
 
 
 def load_durations(name: Path | str, model: VPR) -> Durations:
-    """Those that lie with the model of this name, see `load_model`; refused for other weights."""
+    """Load the durations that were fitted to the model of this name, see `load_model`.
+
+    Durations that were fitted to other weights are an error.
+    """
     path = _find(str(name)) / DURATIONS
     if not path.exists():
         maker = "vpr.generation.learn_durations.fit_durations"
@@ -75,7 +86,7 @@ def load_durations(name: Path | str, model: VPR) -> Durations:
     tensors, notes = read_tensors(path)
     if notes.get("model") != fingerprint(model):
         raise VPRError(f"{path} was fitted to other weights than these: fit the durations again")
-    durations = Durations(model.config).to(model.usual)
+    durations = Durations(model.config).to(model.device, model.dtype)
     try:
         durations.load_state_dict(tensors)
     except RuntimeError as error:
@@ -84,12 +95,12 @@ def load_durations(name: Path | str, model: VPR) -> Durations:
 
 
 def fingerprint(model: VPR) -> str:
-    """Of the weights, wherever and however precisely they are kept."""
+    """A hash of the weights in float32, independent of device and dtype."""
     return digest({name: tensor.float().cpu() for name, tensor in model.state_dict().items()}, {})
 
 
 def data_for(name: Path | str, instead: str | None = None) -> Dataset:
-    """The dataset that the model of this name was trained on, or another one by its name."""
+    """The dataset that a model was trained on, or the dataset with the name `instead`."""
     if instead is not None:
         return dataset(instead)
     folder = _find(str(name))
@@ -101,7 +112,7 @@ def data_for(name: Path | str, instead: str | None = None) -> Dataset:
 
 
 def shipped_models() -> list[str]:
-    """Names that `from_pretrained` knows without a network."""
+    """The names of the shipped models."""
     return sorted(path.parent.name for path in _shipped().glob(f"*/{CONFIG}"))
 
 
@@ -133,14 +144,14 @@ def _download(name: str) -> Path:
         ) from None
     try:
         return Path(snapshot_download(name, allow_patterns=[CONFIG, MODEL, DURATIONS]))
-    except Exception as error:  # the hub's client raises many kinds, all mean "not to be had"
+    except Exception as error:  # the client of the hub raises many different types
         raise VPRError(
             f"no folder {name!r} here, nor on the hub: {type(error).__name__}"
         ) from error
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """config.json without its version, which must be one that we know."""
+    """The contents of config.json without the format version, which is checked."""
     if not (folder / CONFIG).exists():
         raise VPRError(f"{folder} is not a run folder: it has no {CONFIG}")
     data = read_json(folder / CONFIG)

@@ -73,7 +73,7 @@ def watch_sequences(
     clips: list[Clip] = []
     for start in range(0, sequences, CHUNK):
         batch = data.batch(min(CHUNK, sequences - start), length, rng)
-        trace = model.observe(torch.from_numpy(batch.frames).to(model.usual))
+        trace = model.observe(torch.from_numpy(batch.frames).to(model.device, model.dtype))
         seen.append(tuple(_seen(level) for level in trace.levels))
         labels.append(batch._replace(frames=batch.frames[:0]))
         if not clips:

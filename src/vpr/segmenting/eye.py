@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vpr.ahead import Ahead
-from vpr.boundaries import Sight
+from vpr.boundaries import LevelEvidence
 from vpr.errors import VPRError
 from vpr.events import Rule, Subjective
 from vpr.model import VPR
+from vpr.stream import Detector
 from vpr.video.frames import Picture
 
 CHUNK = 16  # frames encoded together: more are hardly cheaper, and each is held in full size
@@ -27,12 +27,12 @@ class Eye:
         check_watches(model)
         self.codec, self.pixels = model.codec, Pixels(model)
         with torch.inference_mode():
-            self._ahead = Ahead(model)
+            self._detector = Detector(model, model.initial(1), level_one=False)
 
     @torch.inference_mode()
-    def look(self, pictures: Sequence[Picture]) -> list[list[Sight]]:
-        """The next frames, in order; for each what levels 1, 2, … saw, see `Ahead.look`."""
-        return self._ahead.look(self.encode(pictures))
+    def look(self, pictures: Sequence[Picture]) -> list[list[LevelEvidence]]:
+        """The next frames, in order; for each what levels 1, 2, … saw, see `Detector.process`."""
+        return self._detector.process(self.encode(pictures))
 
     def encode(self, pictures: Sequence[Picture]) -> Tensor:  # → x⁰ (K, D)
         return self.codec.encode(self.codec.to_layout(self.pixels(pictures)))
@@ -42,11 +42,16 @@ class Pixels:
     """Pictures to frames of a model."""
 
     def __init__(self, model: VPR) -> None:
-        self.like = model.usual
+        self.device, self.dtype = model.device, model.dtype
 
     def __call__(self, pictures: Sequence[Picture]) -> Tensor:
         """K of (H, W, C), of the model's size → (K, C, H, W) in [0, 1]."""
-        return torch.from_numpy(np.stack(pictures)).to(self.like).div_(255).movedim(-1, 1)
+        return (
+            torch.from_numpy(np.stack(pictures))
+            .to(self.device, self.dtype)
+            .div_(255)
+            .movedim(-1, 1)
+        )
 
 
 def check_watches(model: VPR) -> None:

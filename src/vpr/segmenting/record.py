@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from vpr.boundaries import Sight, plain_boundaries
+from vpr.boundaries import LevelEvidence, boundaries
 from vpr.errors import VPRError
 from vpr.segmenting.gaps import spread_out
 from vpr.segmenting.keyframes import KeyFrames
@@ -31,7 +31,7 @@ class Record:
         # Of the first frame, the last but one and the last: fractions are slow, so only if asked.
         self._first = self._before = self._last = (0, Fraction(1))  # presentation time, time base
 
-    def add(self, frame: Frame, seen: Sequence[Sight]) -> None:
+    def add(self, frame: Frame, seen: Sequence[LevelEvidence]) -> None:
         """One frame, and what the levels (level 1 first) saw in it, as far as the signal went."""
         number = len(self.times)
         self._note_time(number, frame)
@@ -40,7 +40,7 @@ class Record:
             for curve, value in zip(curves, values, strict=True):
                 curve.append(value)
         # The first frame opens every level's first event: that is no boundary.
-        found = plain_boundaries(seen, number) if number else ()
+        found = boundaries(seen, number) if number else ()
         events = [Event.of(each, frame.time) for each in found]
         self.events += events
         self.keyframes.add(number, frame, events[-1] if events else None)

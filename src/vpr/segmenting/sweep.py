@@ -64,7 +64,7 @@ def sweep(
     check_watches(model)
     rule = surprised(model)
     gammas = tuple(gammas if gammas is not None else gammas_around(rule.gamma))
-    each = model.usual.new_tensor(gammas)
+    each = torch.tensor(gammas, device=model.device, dtype=model.dtype)
     rows = SideBySide(replace(rule, gamma=1.0), each, rule.window, rule.power)
     model, pixels = with_rule(model, rows), Pixels(model)
     state = model.initial(len(gammas))
@@ -72,7 +72,7 @@ def sweep(
     frames, first, last, done = iter(source), None, None, 0
     while chunk := [_seen(frame, fit) for frame in islice(frames, CHUNK)]:
         x = model.encodings(pixels([picture for picture, _ in chunk]).unsqueeze(0))
-        state, evidence = model.decide(state, [_for_each(read, len(gammas)) for read in x], None)
+        state, evidence = model.detect(state, [_for_each(read, len(gammas)) for read in x], None)
         counted += torch.stack([level.boundary.sum(1).cpu() for level in evidence])
         first, last = first if done else chunk[0][1], chunk[-1][1]
         done += len(chunk)

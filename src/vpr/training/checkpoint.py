@@ -1,7 +1,7 @@
-"""The run folder of a training run: who owns it, and its checkpoints.
+"""The run folder of a training run: ownership, locking and checkpoints.
 
-The files in it are listed in `vpr.pretrained`. A checkpoint is one file, so that it is whole or not
-there; nothing is pickled.
+Its files are listed in `vpr.pretrained`. A checkpoint is a single file that is written atomically;
+nothing is pickled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ from torch import Tensor
 from vpr.config import RunConfig
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.pretrained import CONFIG, FORMAT, METRICS, MODEL, REPORT, TRAINING, read_config
+from vpr.pretrained import (
+    CONFIG,
+    FORMAT,
+    METRICS,
+    MODEL,
+    REPORT,
+    TRAINING,
+    read_config,
+    with_current_names,
+)
 from vpr.utils.config_json import from_dict, to_dict
 from vpr.utils.files import PARTIAL, read_tensors, why, write_json, write_tensors
 
@@ -26,14 +35,14 @@ LOCK = ".lock"
 
 
 class Checkpoint(NamedTuple):
-    """A moment of training: tensors by name, and the rest as JSON's types."""
+    """The state of a training run: tensors by name, and other values in the types of JSON."""
 
     tensors: dict[str, Tensor]
     notes: dict[str, Any]
 
 
 class RunFolder:
-    """One run, one folder; the same folder means resume."""
+    """The folder of one run. Training into the folder of an unfinished run resumes it."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
@@ -45,9 +54,9 @@ class RunFolder:
         return (self.path / CONFIG).exists()
 
     def claim(self, config: RunConfig) -> Checkpoint | None:
-        """Make the folder this run's own; its last checkpoint, if it was here before.
+        """Use the folder for this run; returns the last checkpoint of the run, if there is one.
 
-        A folder that holds another run, or anything else, is refused and left as it is.
+        A folder that contains another run, or anything else, is an error and is left unchanged.
         """
         self._check_free()
         if (self.path / CONFIG).exists():
@@ -58,7 +67,7 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Nobody else trains here meanwhile. Where files cannot be locked, trust the user."""
+        """Lock the folder against other processes, on file systems that support locks."""
         self._check_free()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -66,7 +75,7 @@ class RunFolder:
         except OSError as error:
             raise VPRError(f"cannot write {self.path}: {why(error)}") from error
         with file:
-            with contextlib.suppress(ImportError, OSError):  # OSError: a file system without locks
+            with contextlib.suppress(ImportError, OSError):  # OSError: no locks on this file system
                 self._lock(file)
             yield
 
@@ -87,17 +96,18 @@ class RunFolder:
 
     def load(self) -> Checkpoint:
         tensors, notes = read_tensors(self.path / TRAINING)
+        tensors = with_current_names(tensors)
         if "training" not in notes:
             raise VPRError(f"{self.path / TRAINING} is no checkpoint of a training run")
         return Checkpoint(tensors, json.loads(notes["training"]))
 
     def save(self, model: VPR, checkpoint: Checkpoint) -> None:
-        # The checkpoint comes last: once it says that a run is done, the model is the last one.
+        # The checkpoint is written last: if it says that the run is finished, so is the model.
         write_tensors(self.path / MODEL, model.state_dict(), {})
         save_checkpoint(self.path / TRAINING, checkpoint)
 
     def _check_free(self) -> None:
-        """A run, or nothing but our lock and what a killed process left half written."""
+        """Raise unless the folder is a run, or empty but for our own temporary files."""
         if not self.path.exists() or (self.path / CONFIG).exists():
             return
         ours = {LOCK, CONFIG + PARTIAL}
@@ -115,11 +125,12 @@ class RunFolder:
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint to one file."""
     write_tensors(path, checkpoint.tensors, {"training": json.dumps(checkpoint.notes)})
 
 
 def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested dictionaries as one, with dotted names."""
+    """Flatten nested dictionaries, with dotted keys."""
     flat: dict[str, Any] = {}
     for key, value in data.items():
         name = f"{prefix}{key}"

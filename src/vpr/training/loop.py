@@ -1,4 +1,4 @@
-"""The training loop, on Lightning Fabric. Stopped anywhere, it goes on bit for bit."""
+"""The training loop, on Lightning Fabric. An interrupted run resumes bit for bit."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from vpr.training.session import Session
 
 
 class Progress(NamedTuple):
-    """What a step tells to whoever watches."""
+    """The metrics of one step."""
 
-    step: int  # steps done
-    steps: int  # in all
+    step: int  # number of steps done
+    steps: int  # of the whole run
     loss: float
     reconstruction: float
     kl: list[float]
@@ -42,7 +42,7 @@ class Progress(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a call of `train` ended."""
+    """The result of a call of `train`."""
 
     step: int
     finished: bool
@@ -54,15 +54,16 @@ def train(
     config: RunConfig,
     out: Path | str,
     *,
-    watch: Callable[[Progress], None] | None = None,
-    look: Callable[[Session], None] | None = None,
+    on_step: Callable[[Progress], None] | None = None,
+    inspect: Callable[[Session], None] | None = None,
     until: int | None = None,
     accelerator: str = "cpu",
 ) -> Outcome:
-    """Train into the folder `out`, or go on with the run that is there.
+    """Train into the folder `out`, or resume the run in this folder.
 
-    Stops cleanly, with a checkpoint, at the end, at step `until`, and at Ctrl-C or SIGTERM.
-    `watch` is told each step's numbers; `look` may look at everything, and leaves it as it is.
+    Stops with a checkpoint at the end, at step `until`, and at Ctrl-C or SIGTERM. After each step,
+    `on_step` is called with the metrics of the step and `inspect` with the session, which it must
+    not change.
     """
     start = perf_counter()
     fabric = _fabric(accelerator)
@@ -78,12 +79,12 @@ def train(
         if session.step < until and not session.is_finished:
             log = MetricsLog(folder, config, session.step)
             with log, _stop_signal() as stopped, without_denormals():
-                Trainer(session, folder, log, fabric).run(until, stopped, watch, look)
+                Trainer(session, folder, log, fabric).run(until, stopped, on_step, inspect)
     return _outcome(session, until, perf_counter() - start)
 
 
 class Trainer:
-    """Moves a session forward and writes down how it goes."""
+    """Performs training steps on a session, and writes metrics and checkpoints."""
 
     def __init__(
         self, session: Session, folder: RunFolder, log: MetricsLog, fabric: Fabric
@@ -96,26 +97,26 @@ class Trainer:
         self,
         until: int,
         stopped: Callable[[], bool],
-        watch: Callable[[Progress], None] | None,
-        look: Callable[[Session], None] | None,
+        on_step: Callable[[Progress], None] | None,
+        inspect: Callable[[Session], None] | None,
     ) -> None:
-        """To the end, to step `until`, or `stopped`; a checkpoint now and then and at the end."""
+        """Train until the end, step `until`, or until `stopped` returns True."""
         session = self.session
         every = session.config.training.checkpoint_every
         while session.step < min(session.last(), until) and not stopped():
             progress = self.step(self.fabric.to_device(session.batch()))
             self.log.push(progress)
-            if watch is not None:
-                watch(progress)
-            if look is not None:
-                look(session)
+            if on_step is not None:
+                on_step(progress)
+            if inspect is not None:
+                inspect(session)
             if session.step % every == 0:
                 self.folder.save(session.model, session.checkpoint())
         if session.step % every:
             self.folder.save(session.model, session.checkpoint())
 
     def step(self, video: Tensor) -> Progress:
-        """One step of Adam; raises before anything is damaged when a number is not finite."""
+        """One step of Adam. Raises before weights change if loss or gradient are not finite."""
         session, training = self.session, self.session.config.training
         session.model.rule = session.training_rule()
         for group in self.optimiser.param_groups:
@@ -144,13 +145,13 @@ class Trainer:
 
 
 def balance(kl: Tensor) -> Tensor:
-    """NVAE's KL balancing (N,): each level's share of the KL, without gradients."""
+    """The weights of KL balancing (NVAE): each level's share of the KL (N,), without gradients."""
     share = kl.detach()
     return share / share.mean().clamp(min=1e-8)
 
 
 def _progress(session: Session, total: Tensor, loss: Loss, terms: dict[str, Tensor]) -> Progress:
-    """The step's numbers, read in one go."""
+    """The metrics of a step, transferred from the device in one call."""
     levels = session.config.model.levels
     parts = [total[None], loss.reconstruction[None], loss.kl, loss.update_rate, *terms.values()]
     value, reconstruction, *rest = torch.cat(parts).detach().tolist()
@@ -170,13 +171,13 @@ def _progress(session: Session, total: Tensor, loss: Loss, terms: dict[str, Tens
 
 
 def _clip(model: VPR, largest: float, step: int) -> None:
-    """Scale the gradient down to the norm `largest`, and touch it only if it is longer."""
-    slopes = [weight.grad for weight in model.parameters() if weight.grad is not None]
-    norm = float(get_total_norm(slopes))
+    """Scale the gradient down to the norm `largest`, if it is longer."""
+    grads = [weight.grad for weight in model.parameters() if weight.grad is not None]
+    norm = float(get_total_norm(grads))
     _check_finite("gradient", norm, step)
     if norm > largest:
-        for slope in slopes:
-            slope.mul_(largest / norm)
+        for grad in grads:
+            grad.mul_(largest / norm)
 
 
 def _check_finite(what: str, value: float, step: int) -> None:
@@ -199,15 +200,15 @@ def _outcome(session: Session, until: int, seconds: float) -> Outcome:
 def _fabric(accelerator: str) -> Fabric:
     try:
         return Fabric(accelerator=accelerator, devices=1)
-    except Exception as error:  # Lightning has a kind of its own for each missing device
-        raise VPRError(f"accelerator {accelerator!r} is not to be had on this machine") from error
+    except Exception as error:  # Lightning has a separate type for each missing device
+        raise VPRError(f"accelerator {accelerator!r} is not available on this machine") from error
 
 
 @contextmanager
 def without_denormals() -> Iterator[None]:
-    """Sure pixels have gradients too small for a normal float, which halve a CPU's speed.
+    """Flush denormal numbers to zero, in this thread and in those it starts.
 
-    In this thread, and in those that it starts from now on.
+    The gradients of pixels with almost no error are denormal, which halves the speed of a CPU.
     """
     torch.set_flush_denormal(True)
     try:
@@ -218,7 +219,7 @@ def without_denormals() -> Iterator[None]:
 
 @contextmanager
 def _stop_signal() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM ask to stop after the step; a second one stops at once."""
+    """Ctrl-C and SIGTERM stop after the current step; a second one stops immediately."""
     asked: list[int] = []
 
     def ask(number: int, frame: FrameType | None) -> None:
@@ -228,7 +229,7 @@ def _stop_signal() -> Iterator[Callable[[], bool]]:
 
     try:
         before = {n: signal.signal(n, ask) for n in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread: nobody sends signals here
+    except ValueError:  # not the main thread, which receives no signals
         before = {}
     try:
         yield lambda: bool(asked)

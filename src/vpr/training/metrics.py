@@ -1,4 +1,4 @@
-"""What training writes down while it goes: metrics.jsonl and TensorBoard curves."""
+"""The metrics of a training run: metrics.jsonl and TensorBoard curves."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 
 class StepLog:
-    """Lines of JSON, each with its `step`. Opened at a step, it drops the lines after that one:
-    a resumed run will write them again."""
+    """A log of JSON lines, each with its `step`.
+
+    Lines after the step at which it is opened are dropped: a resumed run writes them again.
+    """
 
     def __init__(self, path: Path, step: int) -> None:
         if path.exists():
@@ -40,11 +42,11 @@ class StepLog:
 
 
 class MetricsLog:
-    """Every `log_every` steps a line and a point on each curve."""
+    """Writes a line and a point on each curve every `log_every` steps."""
 
     def __init__(self, folder: RunFolder, config: RunConfig, step: int) -> None:
         self.every = config.training.log_every
-        with _clear_words(folder):
+        with _readable_errors(folder):
             self.lines = StepLog(folder.metrics, step)
             self.board = SummaryWriter(str(folder.tensorboard), purge_step=step + 1)
         self.folder = folder
@@ -52,7 +54,7 @@ class MetricsLog:
     def push(self, progress: Progress) -> None:
         if progress.step % self.every and progress.step != progress.steps:
             return
-        with _clear_words(self.folder):
+        with _readable_errors(self.folder):
             self.lines.push(progress._asdict())
             for name, value in _curves(progress).items():
                 self.board.add_scalar(name, value, progress.step)
@@ -71,7 +73,7 @@ class MetricsLog:
 
 
 @contextmanager
-def _clear_words(folder: RunFolder) -> Iterator[None]:
+def _readable_errors(folder: RunFolder) -> Iterator[None]:
     try:
         yield
     except OSError as error:

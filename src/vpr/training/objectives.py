@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from vpr.beliefs import Belief, kl
-from vpr.block import Block, Path
+from vpr.block import Block, Updates
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.state import LevelTrace, Trace
@@ -84,7 +84,7 @@ def _each_level(
 
 
 def _persistence_of(block: Block, level: LevelTrace) -> Tensor:
-    evidence, path, index = level.evidence, level.path, level.update_index
+    evidence, path, index = level.evidence, level.updates, level.update_index
     stays = evidence.kl_static.isfinite() & ~evidence.boundary  # (B, T)
     context = index.hold(block.q.of_d(path.d) + block.q.of_c(path.c))  # (B, T, H)
     p_st = tree_map(index.hold, path.q)
@@ -93,14 +93,14 @@ def _persistence_of(block: Block, level: LevelTrace) -> Tensor:
 
 
 def _overshooting_of(block: Block, level: LevelTrace) -> Tensor:
-    path = tree_map(torch.detach, level.path)
+    path = tree_map(torch.detach, level.updates)
     events = level.evidence.boundary.sum(1)  # (B,)
     first, d = _overshoot(block, path, path.d[:, 0], events)
     second, _ = _overshoot(block, path, d.roll(1, 0).detach(), events)
     return (first + second) / level.evidence.boundary.numel()
 
 
-def _overshoot(block: Block, path: Path, d: Tensor, events: Tensor) -> tuple[Tensor, Tensor]:
+def _overshoot(block: Block, path: Updates, d: Tensor, events: Tensor) -> tuple[Tensor, Tensor]:
     """Σ ln(1 + D_KL(q_τ ‖ p̃_τ)) from d (B, D) at the first event, and d̃ (B, D) after the last."""
     s, total = path.s[:, 0], path.s.new_zeros(())
     for k in range(1, path.s.shape[1]):

@@ -33,7 +33,7 @@ class Session:
         self.optimiser = torch.optim.Adam(
             self.model.parameters(),
             lr=config.training.learning_rate,
-            fused=self.model.usual.device.type in ("cpu", "cuda"),
+            fused=self.model.device.type in ("cpu", "cuda"),
         )
         self.rng = training_rng(config.seed)
         self.noise = torch.Generator().manual_seed(config.seed)  # of the latent states
@@ -70,7 +70,7 @@ class Session:
             }
         levels = range(2, self.config.model.levels + 1)
         windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
-        self.windows = tree_map(lambda tensor: tensor.to(self.model.usual.device), windows)
+        self.windows = tree_map(lambda tensor: tensor.to(self.model.device), windows)
         self.noise.set_state(tensors["noise"])
         self.chance.set_state(tensors["chance"])
         self.step = notes["step"]
@@ -118,7 +118,7 @@ class Session:
     def advance(self, trace: Trace) -> None:
         """Record that a step is done."""
         self.windows = trace.state.windows
-        self.model.remember(self.windows)
+        self.model.update_typical_kl(self.windows)
         self.step += 1
 
     def last(self) -> int:
@@ -140,7 +140,7 @@ class Session:
         video = torch.from_numpy(self.config.data.batch(count, training.length, self.rng).frames)
         check_values(video, self.config.model)
         mean = video.mean((0, 1, *range(3, video.dim())))
-        self.model.codec.set_output(likelihood.level(mean).to(self.model.usual))
+        self.model.codec.set_output(likelihood.level(mean).to(self.model.device, self.model.dtype))
         if not training.frame_nats:
             return 1.0
         frames = video.flatten(0, 1)

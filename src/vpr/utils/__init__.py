@@ -1,1 +1,1 @@
-"""Small helpers without knowledge of the model: files, JSON, trees of tensors, threads."""
+"""Helpers: files, configurations as JSON, trees of tensors, input checks, threads."""

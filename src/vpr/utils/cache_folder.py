@@ -1,4 +1,4 @@
-"""Where things are kept that can be made again."""
+"""The folder for cached files, which can be created again."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """The user's folder for such things, by the platform's custom; it need not exist."""
+    """The cache folder of the user on this platform; it may not exist yet."""
     chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (chosen if chosen.is_absolute() else _usual()) / "vpr"
+    return (chosen if chosen.is_absolute() else _platform_default()) / "vpr"
 
 
-def _usual() -> Path:
+def _platform_default() -> Path:
     try:
         home = Path.home()
     except RuntimeError:  # a user without a home, as in some containers

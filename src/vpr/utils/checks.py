@@ -1,4 +1,4 @@
-"""What may come in: one clear line for each thing that may not."""
+"""Checks of inputs, with one-line error messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vpr.state import State
 def check_frames(
     frames: Tensor, leading: tuple[str, ...], config: ModelConfig, dtype: torch.dtype
 ) -> None:
-    """(*leading, *frame) of the model's floats."""
+    """Check type, shape (*leading, *frame) and dtype."""
     if not isinstance(frames, Tensor):
         raise VPRError(f"expected a torch.Tensor, got {type(frames).__name__}: use torch.as_tensor")
     want = ", ".join([*leading, *map(str, config.frame)])
@@ -29,7 +29,7 @@ def check_frames(
 
 
 def check_values(video: Tensor, config: ModelConfig) -> None:
-    """Finite, and images in [0, 1]. Looks at every pixel."""
+    """Check that all values are finite, and those of images in [0, 1]."""
     low, high = (float(v) for v in video.aminmax())
     if not (low > float("-inf") and high < float("inf")):  # NaN fails both
         raise VPRError("video has NaN or infinite values: mend or drop those frames")
@@ -39,7 +39,7 @@ def check_values(video: Tensor, config: ModelConfig) -> None:
 
 
 def check_state(state: State, config: ModelConfig) -> None:
-    """Of a model of this shape."""
+    """Check that a state belongs to a model of this configuration."""
     if len(state.blocks) != config.levels:
         raise VPRError(f"the state has {len(state.blocks)} levels, not {config.levels}")
     sizes = state.blocks[0].d.shape[-1], state.blocks[0].s.shape[-1]

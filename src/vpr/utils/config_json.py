@@ -1,4 +1,4 @@
-"""Config dataclasses to plain dictionaries and back, strict about what it does not know."""
+"""Configuration dataclasses to plain dictionaries and back; unknown fields are an error."""
 
 from __future__ import annotations
 
@@ -11,23 +11,27 @@ from vpr.errors import VPRError
 
 Config = TypeVar("Config")
 
-KIND = "name"  # tells which class of a union a dictionary stands for
+KIND = "name"  # the key that selects the class of a union
 
 
 def to_dict(config: Any) -> dict[str, Any]:
-    """Nested dataclasses to JSON's types."""
+    """Convert nested dataclasses to the types of JSON."""
     named = {KIND: config.name} if hasattr(type(config), KIND) else {}
     values = {f.name: getattr(config, f.name) for f in fields(config)}
     return named | {key: _plain(value) for key, value in values.items()}
 
 
 def from_dict(cls: type[Config], data: Any, where: str) -> Config:
-    """The inverse; missing fields take their default, unknown or ill-typed ones are refused."""
+    """The inverse of `to_dict`; `where` names the source in error messages.
+
+    Missing fields take their default. Unknown fields and wrong types are errors.
+    """
     if not isinstance(data, dict):
         raise VPRError(f"{where} must be an object, got {data!r}")
     hints = get_type_hints(cls)
     known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
-    values = {key: value for key, value in data.items() if key != KIND or KIND in known}
+    renamed = {f.metadata.get("formerly"): f.name for f in fields(cls)}  # type: ignore[arg-type]
+    values = {renamed.get(k, k): v for k, v in data.items() if k != KIND or KIND in known}
     unknown = sorted(set(values) - known)
     if unknown:
         raise VPRError(f"unknown field {unknown[0]!r} in {where}: was it made by a newer vpr?")
@@ -35,7 +39,7 @@ def from_dict(cls: type[Config], data: Any, where: str) -> Config:
 
 
 def named_classes(hint: Any) -> dict[str, type]:
-    """The classes of a union of dataclasses, by name; nothing for any other type."""
+    """The classes of a union of dataclasses, by name; empty for any other type."""
     if get_origin(hint) in (Union, types.UnionType) and all(map(is_dataclass, get_args(hint))):
         return {cls.name: cls for cls in get_args(hint)}
     return {}
@@ -48,7 +52,7 @@ def _plain(value: Any) -> Any:
 
 
 def _typed(hint: Any, value: Any, where: str) -> Any:
-    """`value` as the type that the field's annotation asks for."""
+    """Convert `value` to the type of the field's annotation."""
     if classes := named_classes(hint):
         return from_dict(_named_class(classes, value, where), value, where)
     if is_dataclass(hint):

@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Reading and writing files. Writing is atomic: a file is complete or absent."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from torch import Tensor
 
 from vpr.errors import VPRError
 
-PARTIAL = ".partial"  # ends the name of a file that is being written
+PARTIAL = ".partial"  # suffix of a file that is being written
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """`write` fills a temporary file, which then takes the place of `path` in one move."""
+    """Let `write` fill a temporary file, then rename it to `path`."""
     if path.is_dir():
         raise VPRError(f"{path} is a folder: name a file")
     temporary = path.with_name(path.name + PARTIAL)
@@ -45,7 +45,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_parts(path: Path, parts: Iterable[str]) -> None:
-    """A text that is never whole in memory."""
+    """Write a text in parts, without holding all of it in memory."""
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8") as file:
@@ -72,8 +72,10 @@ def read_json(path: Path) -> Any:
 
 
 def step_lines(path: Path) -> list[dict[str, Any]]:
-    """Of a log of JSON lines, each with its `step`, those that are whole: the last may have been
-    cut off when the process was killed."""
+    """Read a log of JSON lines, each with its `step`, up to the first incomplete line.
+
+    The last line may be incomplete if the process was killed.
+    """
     lines: list[dict[str, Any]] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
@@ -86,14 +88,14 @@ def step_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], notes: dict[str, str]) -> None:
-    """A safetensors file whose header carries `notes` and a checksum of it all."""
+    """Write a safetensors file whose header contains `notes` and a checksum."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     header = notes | {"sha256": digest(tensors, notes)}
     write_bytes(path, save(tensors, header))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Tensors and notes, once the checksum has shown that nothing was cut off or altered."""
+    """Read tensors and notes, and verify the checksum."""
     try:
         with safe_open(path, framework="pt") as file:
             notes: dict[str, str] = dict(file.metadata() or {})
@@ -109,7 +111,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def digest(tensors: dict[str, Tensor], notes: dict[str, str]) -> str:
-    """Of all there is in a file of tensors, which lie in the memory of the CPU."""
+    """The checksum of tensors (on the CPU) and notes."""
     sha = hashlib.sha256(json.dumps(notes, sort_keys=True).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
@@ -119,7 +121,7 @@ def digest(tensors: dict[str, Tensor], notes: dict[str, str]) -> str:
 
 
 def why(error: Exception) -> str:
-    """What went wrong with a file, in a few words."""
+    """A short description of a file error."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return "no room left on the disk"
     return getattr(error, "strerror", None) or str(error)

@@ -1,4 +1,4 @@
-"""How a process uses the processor and the memory."""
+"""CPU threads and memory allocation of a process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 
 
 def use_threads(count: int) -> None:
-    """To be called before the first tensor is made.
+    """Set the number of CPU threads. To be called before the first tensor is created.
 
-    Worker threads take over how their maker treats denormal numbers, which slow a trained model
-    down by a third; those that are there already would go on as they are.
+    Denormal numbers slow a trained model down by a third, so they are flushed to zero. Threads
+    inherit this setting when they start; running threads are not affected.
     """
     torch.set_flush_denormal(True)
     torch.set_num_threads(max(count, 1))
@@ -23,10 +23,13 @@ def use_threads(count: int) -> None:
 
 
 def _keep_freed_memory() -> None:
-    """A step frees and takes large tensors again and again. By itself the C library hands each back
-    to the system and gets new pages for the next, all of which have to be zeroed: up to a third
-    of the image network's time. Other C libraries, and old ones that refuse so large a threshold,
-    do as they like: the other two alone would make it worse."""
+    """Make glibc keep freed memory instead of returning it to the system.
+
+    Each step allocates and frees large tensors. By default glibc returns their pages to the system,
+    and new pages have to be zeroed, which takes up to a third of the time of the image network.
+    Nothing is changed for other C libraries, or if glibc refuses the first threshold: the other two
+    settings alone would make it slower.
+    """
     with contextlib.suppress(AttributeError, OSError, TypeError):
         mallopt = ctypes.CDLL(None).mallopt
         if mallopt(M_MMAP_THRESHOLD, 2**30):

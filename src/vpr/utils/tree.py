@@ -1,4 +1,4 @@
-"""States are trees of tensors (named tuples, tuples, None); this maps over them."""
+"""Functions on trees of tensors: nested named tuples and tuples, with None for no tensor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Tree = TypeVar("Tree")
 
 
 def tree_map(fn: Callable[..., Tensor], tree: Tree, *others: Tree) -> Tree:
-    """Apply `fn` to the tensors that stand at the same place in each tree."""
+    """Apply `fn` to the tensors at the same position of each tree."""
     return _map(fn, tree, *others)  # type: ignore[no-any-return]
 
 
@@ -25,7 +25,7 @@ def _map(fn: Callable[..., Tensor], tree: Any, *others: Any) -> Any:
 
 
 def tree_leaves(tree: Any) -> list[Tensor]:
-    """Its tensors, from left to right."""
+    """The tensors of a tree, from left to right."""
     if tree is None:
         return []
     return (
@@ -36,20 +36,20 @@ def tree_leaves(tree: Any) -> list[Tensor]:
 
 
 def tree_filled(tree: Tree, leaves: Sequence[Tensor]) -> Tree:
-    """A tree of the same shape with other tensors, from left to right, on the same device."""
+    """A tree of the same structure with other tensors, moved to the devices of the old ones."""
     coming = iter(leaves)
     return tree_map(lambda tensor: next(coming).to(tensor.device), tree)
 
 
 def tree_rows(tree: Tree, rows: Tensor, batch: int) -> Tree:
-    """The sequences `rows` (R,) of a tree of tensors (B, ...)."""
+    """Select the sequences `rows` (R,) of a tree of tensors (B, ...)."""
     if len(rows) == batch:
         return tree
     return tree_map(lambda tensor: tensor.index_select(0, rows), tree)
 
 
 def tree_put(tree: Tree, rows: Tensor, new: Tree, batch: int) -> Tree:
-    """`tree` with `new` (R, ...) at the sequences `rows`; all others stay, bit for bit."""
+    """Replace the sequences `rows` of `tree` by `new` (R, ...); all others stay unchanged."""
     if len(rows) == batch:
         return new
     return tree_map(lambda old, fresh: old.index_copy(0, rows, fresh.to(old)), tree, new)

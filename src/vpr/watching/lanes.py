@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from rich.text import Text
 
-from vpr.boundaries import Kind
-from vpr.events import Evidence
+from vpr.boundaries import Kind, LevelEvidence
 
 MARKS: dict[Kind, tuple[str, str, str]] = {  # character, without Unicode, colour
     "expected": ("●", "o", "cyan"),
@@ -30,10 +29,10 @@ class Lane:
         self._column = Fraction(str(span)) / columns  # seconds
         self._events: deque[tuple[int, Kind]] = deque()  # by column, counted from time 0
         self._now = 0
-        self._seen: Evidence | None = None
+        self._seen: LevelEvidence | None = None
         self._asked = False
 
-    def move(self, time: Fraction, evidence: list[Evidence], kind: Kind | None) -> None:
+    def move(self, time: Fraction, evidence: list[LevelEvidence], kind: Kind | None) -> None:
         """To the next frame; `kind` if the level has an event there."""
         self._now = math.floor(time / self._column)
         self._asked = len(evidence) >= self.level

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from statistics import median
 from typing import Any, NamedTuple
 
-from vpr.events import Evidence
+from vpr.boundaries import LevelEvidence
 from vpr.model import VPR
 from vpr.segmenting.eye import Pixels, check_watches
 from vpr.segmenting.timeline import Event
@@ -22,7 +22,7 @@ class Seen(NamedTuple):
 
     frame: Frame
     events: list[Event]  # lowest level first
-    evidence: list[Evidence]  # of level 1, 2, …, as far as the signal went
+    evidence: list[LevelEvidence]  # of level 1, 2, …, as far as the signal went
     dropped: int  # frames between this one and the one before
     late: float  # seconds that the source is behind its own times
 

@@ -40,7 +40,7 @@ def look_at(model: VPR, rule: Rule, data: Dataset) -> dict[str, Any]:
     batch = labelled(unseen(data)).batch(SEQUENCES, LENGTH, evaluation_rng(SEED))
     before, model.rule = model.rule, rule
     try:
-        seen = observe_closely(model, torch.from_numpy(batch.frames).to(model.usual))
+        seen = observe_closely(model, torch.from_numpy(batch.frames).to(model.device, model.dtype))
     finally:
         model.rule = before
     return {str(n): _level(each, n, batch) for n, each in enumerate(seen, start=2)}

@@ -93,7 +93,7 @@ def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Re
     if (folder / RECORD).exists():
         return read_json(folder / RECORD)  # type: ignore[no-any-return]
     looking = Looking(folder, every)
-    outcome = train(config, folder, watch=_watch(advance), look=looking)
+    outcome = train(config, folder, on_step=_watch(advance), inspect=looking)
     looking.close()
     if not outcome.finished:
         raise Stopped
