@@ -39,7 +39,7 @@ class Durations(nn.Module):
         super().__init__()
         if config.levels < 2:
             raise VPRError("a model of one level has no events whose duration could be learned")
-        # The number of inputs of each head that are states. They come first; level N has no s^{n+1}.
+        # Number of inputs of each head that are states; they come first. Level N has no s^{n+1}.
         self.state_inputs = [2 * config.state_size] * (config.levels - 2) + [config.state_size]
         self.heads = nn.ModuleList(
             Layers(own + config.width + 2 * LONGEST + PAST + 1, HIDDEN, HIDDEN, 1, gain=0.1)
