@@ -12,7 +12,7 @@ from vpr.nets.convolutions import (
     SingleConvolution,
     fold,
     from_folded,
-    from_one_place,
+    from_one_position,
     to_folded,
     unfolded,
 )
@@ -60,12 +60,12 @@ def test_to_folded(grid: tuple[int, int], kernel: int, padding: int) -> None:
     assert_same_function(layer, lambda v: pictures(to_folded(v, layer)), layer, x)
 
 
-def test_from_one_place() -> None:
+def test_from_one_position() -> None:
     torch.manual_seed(0)
     layer = nn.ConvTranspose2d(7, 3, 5, 2).double()
     x = torch.randn(4, 7, dtype=torch.double)
     assert_same_function(
-        layer, lambda v: from_one_place(v, layer), lambda v: layer(v[:, :, None, None]), x
+        layer, lambda v: from_one_position(v, layer), lambda v: layer(v[:, :, None, None]), x
     )
 
 

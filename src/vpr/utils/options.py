@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 
-def option(default: Any, help: str, flag: bool = True, formerly: str | None = None) -> Any:
+def option(default: Any, help: str, flag: bool = True, formerly: str = "") -> Any:
     """A field with a default and a line of help.
 
     `flag`: whether users can set it on the command line. `formerly`: a previous name of the field,
