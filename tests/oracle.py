@@ -1,6 +1,9 @@
-"""Algorithm 1 of the paper, literally: one video, plain ifs. The networks are the model's.
+"""Algorithm 1 of the paper and its networks, literally: one video, plain ifs, one vector at a time.
 
-Levels are counted from 0 here, so `M[0]` is the paper's level 1, which always updates.
+The networks are written out from the appendix "Model architecture and training". They share only
+the weights with the model, so a wrong residual connection, activation or number of layers in the
+model gives other results. Levels are counted from 0 here, so `M[0]` is the paper's level 1, which
+always updates.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
+from torch.nn.functional import conv2d, conv_transpose2d, logsigmoid
 
 from vpr.model import VPR
 
@@ -69,6 +72,107 @@ class Memory:
     p_ch: Gauss
 
 
+class Weights:
+    """The parameters of a part of the model, by name; notes which of them were used."""
+
+    def __init__(self, model: torch.nn.Module, prefix: str) -> None:
+        named = dict(model.named_parameters())
+        self.values = {k.removeprefix(prefix): v for k, v in named.items() if k.startswith(prefix)}
+        self.used: set[str] = set()
+
+    def __call__(self, name: str) -> Tensor:
+        self.used.add(name)
+        return self.values[name]
+
+    def unused(self) -> set[str]:
+        return self.values.keys() - self.used
+
+
+class Level:
+    """The networks of one level, for single vectors."""
+
+    def __init__(self, model: VPR, n: int) -> None:
+        self.w = Weights(model, f"blocks.{n}.")
+        self.layers, self.min_std = model.config.layers, model.config.min_std
+        self.state_size = model.config.state_size
+
+    def f_enc(self, x: Tensor) -> Tensor:
+        """Layers with a residual connection: f(x) + 0.1·x."""
+        return self.fully_connected("f_enc.net", x, self.layers) + 0.1 * x
+
+    def f_dec(self, c: Tensor, s: Tensor) -> Tensor:
+        """c^{n−1}: the same building block, of c^n and s^n."""
+        return self.fully_connected("f_dec.net", torch.cat([c, s]), self.layers) + 0.1 * c
+
+    def compress(self, x: Tensor) -> Tensor:
+        """Component (c) of the bottom-up model: no residual connection."""
+        return self.fully_connected("compress", x, self.layers)
+
+    def q(self, compressed: Tensor, d: Tensor, c: Tensor) -> Gauss:
+        """The posterior: as many layers; the first one is split by its inputs."""
+        of_x = self.w("q.of_x.weight") @ compressed + self.w("q.of_x.bias")
+        first = of_x + self.w("q.of_d.weight") @ d + self.w("q.of_c.weight") @ c
+        return self.gauss(self.fully_connected("q.head.net", leaky_relu(first), self.layers - 1))
+
+    def p(self, d: Tensor, c: Tensor) -> Gauss:
+        """The prior."""
+        return self.gauss(self.fully_connected("p.head.net", torch.cat([d, c]), self.layers))
+
+    def f_tran(self, s: Tensor, d: Tensor) -> Tensor:
+        """A GRU after a fully connected layer of |s| neurons."""
+        x = leaky_relu(self.w("f_tran.dense.weight") @ s + self.w("f_tran.dense.bias"))
+        of_x = self.w("f_tran.gru.weight_ih") @ x + self.w("f_tran.gru.bias_ih")
+        of_d = self.w("f_tran.gru.weight_hh") @ d + self.w("f_tran.gru.bias_hh")
+        width = len(d)
+        reset = sigmoid(of_x[:width] + of_d[:width])
+        keep = sigmoid(of_x[width : 2 * width] + of_d[width : 2 * width])
+        new = torch.tanh(of_x[2 * width :] + reset * of_d[2 * width :])
+        return (1 - keep) * new + keep * d
+
+    def fully_connected(self, name: str, x: Tensor, layers: int) -> Tensor:
+        """Leaky ReLU between the layers, none after the last."""
+        for i in range(layers):
+            if i > 0:
+                x = leaky_relu(x)
+            x = self.w(f"{name}.layers.{i}.weight") @ x + self.w(f"{name}.layers.{i}.bias")
+        return x
+
+    def gauss(self, output: Tensor) -> Gauss:
+        """2·|s| outputs: the mean, and σ by a softplus above its lower bound."""
+        mean, raw = output[: self.state_size], output[self.state_size :]
+        return Gauss(mean, self.min_std + (1 + raw.exp()).log())
+
+
+def leaky_relu(x: Tensor) -> Tensor:
+    return torch.where(x > 0, x, 0.1 * x)
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    return 1 / (1 + (-x).exp())
+
+
+def world_models_encode(w: Weights, frames: Tensor) -> Tensor:  # (M, C, 64, 64) → (M, D)
+    """The encoder of World Models: four 4×4 convolutions of stride 2, then one dense layer."""
+    y = frames
+    for i in range(4):
+        weight, bias = w(f"convolutions.{i}.weight"), w(f"convolutions.{i}.bias")
+        assert weight.shape[2:] == (4, 4)
+        y = leaky_relu(conv2d(y, weight, bias, stride=2))
+    return y.flatten(1) @ w("embed.weight").T + w("embed.bias")
+
+
+def world_models_decode(w: Weights, c0: Tensor) -> Tensor:  # (M, D) → (M, C, 64, 64)
+    """The decoder of World Models: a dense layer to 1×1, then transposed convolutions."""
+    y = (c0 @ w("unfold.weight").T + w("unfold.bias"))[:, :, None, None]
+    for i, k in enumerate((5, 5, 6, 6)):
+        if i > 0:
+            y = leaky_relu(y)
+        weight, bias = w(f"transposed.{i}.weight"), w(f"transposed.{i}.bias")
+        assert weight.shape[2:] == (k, k)
+        y = conv_transpose2d(y, weight, bias, stride=2)
+    return y
+
+
 def gaussian_kl(q: Gauss, p: Gauss) -> Tensor:
     """Σ ln(σ_p/σ_q) + (σ_q² + (μ_q − μ_p)²) / 2σ_p² − ½, one dimension after the other."""
     total = torch.zeros((), dtype=q.mean.dtype)
@@ -112,17 +216,17 @@ def algorithm_1(
     noise: Tensor | None,
     decide: Decide,
     window: int = 100,
-    usual: list[float] | None = None,
+    typical_kl: list[float] | None = None,
 ) -> Record:
-    """A video (T, *frame), noise (T, N, S); `usual` fills the windows of levels 2 to N."""
-    blocks = list(model.blocks)
+    """A video (T, *frame), noise (T, N, S); `typical_kl` fills the windows of levels 2 to N."""
+    blocks = [Level(model, n) for n in range(model.config.levels)]
     top = len(blocks) - 1
     nothing = torch.zeros(model.config.width, dtype=video.dtype)
     memories: list[Memory | None] = [None for _ in blocks]
     windows: list[list[float]] = [[] for _ in blocks]
-    if usual is not None:
+    if typical_kl is not None:
         for n in range(1, len(blocks)):
-            windows[n] = [usual[n - 1]] * window
+            windows[n] = [typical_kl[n - 1]] * window
     record = Record([], [], windows)
 
     for t in range(len(video)):
@@ -145,8 +249,8 @@ def algorithm_1(
                 verdicts.append(unasked)
                 continue
             m = memories[n]
-            q_st = Gauss(*block.q(encodings[n], m.d, m.c))
-            q_ch = Gauss(*block.q(encodings[n], m.d_next, m.c))
+            q_st = block.q(encodings[n], m.d, m.c)
+            q_ch = block.q(encodings[n], m.d_next, m.c)
             kl_static = gaussian_kl(q_st, m.q).item()
             kl_change = gaussian_kl(q_ch, m.p_ch).item()
             verdict = decide(n + 1, t, kl_static, kl_change, windows[n])
@@ -167,15 +271,15 @@ def algorithm_1(
             d = nothing
             if t > 0:
                 d = memories[n].d_next
-            q = Gauss(*block.q(encodings[n], d, c))
-            p = Gauss(*block.p(d, c))
+            q = block.q(encodings[n], d, c)
+            p = block.p(d, c)
             if n == top and t == 0:
                 p = Gauss(torch.zeros_like(q.mean), torch.ones_like(q.std))
             s = q.mean
             if noise is not None:
                 s = q.mean + q.std * noise[t, n]
             d_next = block.f_tran(s, d)
-            memories[n] = Memory(d, c, s, q, p, d_next, Gauss(*block.p(d_next, c)))
+            memories[n] = Memory(d, c, s, q, p, d_next, block.p(d_next, c))
         record.c0.append(blocks[0].f_dec(memories[0].c, memories[0].s))
 
         seen = []

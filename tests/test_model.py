@@ -16,6 +16,7 @@ from torch import Tensor
 
 from tests.oracle import (
     Decide,
+    Level,
     Record,
     algorithm_1,
     fixed,
@@ -25,6 +26,7 @@ from tests.oracle import (
 from vpr.errors import VPRError
 from vpr.events import Decision, Window
 from vpr.model import VPR
+from vpr.presets import preset
 from vpr.state import LevelTrace, State, Trace
 from vpr.utils.tree import tree_map, tree_put
 
@@ -236,8 +238,8 @@ class TestOracle:
         model.typical_kl.copy_(torch.tensor([0.05, 0.2]))
         trace = model.observe(video)
         only_cu = subjective(expected=False)
-        usual = model.typical_kl.tolist()
-        records = consult(model, video, None, lambda b: only_cu, window=5, usual=usual)
+        typical_kl = model.typical_kl.tolist()
+        records = consult(model, video, None, lambda b: only_cu, window=5, typical_kl=typical_kl)
         assert_same_trace(trace, records)
         assert trace.levels[1].evidence.unexpected[:, 1].any()
 
@@ -253,6 +255,46 @@ class TestOracle:
         model, video = tiny_model(2, network="world-models"), scenes(length=6)
         records = consult(model, video, None, lambda b: subjective())
         assert_same_trace(model.observe(video), records)
+
+
+class TestNetworks:
+    """The oracle's own networks are those of the model, layer by layer."""
+
+    @pytest.mark.parametrize("layers", [2, 4])
+    def test_every_layer(self, tiny_model: Factory, layers: int) -> None:
+        model = tiny_model(3, layers=layers)
+        size, width = model.config.state_size, model.config.width
+        generator = torch.Generator().manual_seed(0)
+        x, d, c = torch.randn(3, width, generator=generator, dtype=torch.float64)
+        s = torch.randn(size, generator=generator, dtype=torch.float64)
+        for n, block in enumerate(model.levels()):
+            oracle = Level(model, n)
+            compressed = oracle.compress(x)
+            pairs = [
+                (block.f_enc(x), oracle.f_enc(x)),
+                (block.f_dec(c, s), oracle.f_dec(c, s)),
+                (block.compress(x), compressed),
+                (block.f_tran(s, d), oracle.f_tran(s, d)),
+                *zip(block.q(compressed, d, c), oracle.q(compressed, d, c), strict=True),
+                *zip(block.p(d, c), oracle.p(d, c), strict=True),
+            ]
+            for found, wanted in pairs:
+                torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
+            assert oracle.w.unused() == set()
+
+    def test_sizes_of_the_paper(self) -> None:
+        """Four layers everywhere; posterior and prior give 2·|s| numbers."""
+        with torch.device("meta"):
+            model = VPR(preset("paper/moving-ball").model)
+        for block in model.levels():
+            for net in (block.f_enc.net, block.f_dec.net, block.compress, block.p.head.net):
+                assert len(net.layers) == 4
+            assert len(block.q.head.net.layers) == 3  # behind the layer that is split by inputs
+            assert {layer.out_features for layer in block.f_enc.net.layers} == {200}
+            assert {layer.out_features for layer in block.f_dec.net.layers} == {200}
+            for head in (block.q.head, block.p.head):
+                assert head.net.layers[-1].out_features == 40
+            assert (block.f_tran.dense.out_features, block.f_tran.gru.hidden_size) == (20, 200)
 
 
 class TestLoss:
@@ -294,8 +336,8 @@ class TestLoss:
     def test_squared_error(self, tiny_model: Factory, scenes: Factory) -> None:
         model, video = tiny_model(2, likelihood="gaussian"), scenes()
         trace, loss = model.observe(video), model.loss(video)
-        painted = model.codec.to_frames(model.codec.decode(trace.c0.flatten(0, 1)))
-        error = ((painted - video.flatten(0, 1)) ** 2).sum() / 2 / (BATCH * LENGTH)
+        decoded = model.codec.to_frames(model.codec.decode(trace.c0.flatten(0, 1)))
+        error = ((decoded - video.flatten(0, 1)) ** 2).sum() / 2 / (BATCH * LENGTH)
         assert_close(loss.reconstruction, error.detach(), 1e-9)
 
     def test_every_weight_learns(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:

@@ -76,13 +76,13 @@ class TestOurs:
         assert (model.gamma, model.window) == (1.1, 100)
 
 
-# levels, |s|, width, length
+# Appendix "Model architecture and training": levels, |s|, width, length, likelihood
 PAPER = {
-    "paper/moving-ball": (2, 20, 200, 15),
-    "paper/moving-ball-slow": (2, 20, 200, 15),
-    "paper/3dsd": (3, 20, 200, 50),
-    "paper/bouncing-balls": (2, 60, 1024, 15),
-    "paper/maze": (3, 20, 200, 50),
+    "paper/moving-ball": (2, 20, 200, 15, "bernoulli"),
+    "paper/moving-ball-slow": (2, 20, 200, 15, "bernoulli"),
+    "paper/3dsd": (3, 20, 200, 50, "gaussian"),
+    "paper/bouncing-balls": (2, 60, 1024, 15, "bernoulli"),
+    "paper/maze": (3, 20, 200, 50, "gaussian"),
 }
 
 
@@ -95,15 +95,16 @@ class TestPaper:
     def test_sizes(self, config: RunConfig) -> None:
         model, training = config.model, config.training
         sizes = model.levels, model.state_size, model.width, training.length
-        assert sizes == PAPER[config.preset]
+        assert (*sizes, model.likelihood) == PAPER[config.preset]
         assert model.layers == 4
-        assert model.network == "world-models"
+        assert (model.network, model.channels) == ("world-models", 32)
         assert training.batch_size == 32
 
     def test_learning_rate(self, config: RunConfig) -> None:
         training = config.training
         assert (training.learning_rate, training.final_learning_rate) == (5e-4, 5e-5)
         assert (training.steps, training.warmup_steps) == (15_000, 0)
+        assert training.kl_balancing
         table = Timetable(config.stages, training.steps)
         assert [table.decayed(step) for step in (0, 7500, 15_000)] == [0, 0.5, 1]
 

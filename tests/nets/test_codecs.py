@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.oracle import Weights, world_models_decode, world_models_encode
 from vpr.config import ModelConfig
 from vpr.errors import VPRError
 from vpr.model import VPR
@@ -232,3 +233,20 @@ class TestTint:
             strict=True,
         ):
             torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_world_models_is_the_network_of_its_paper() -> None:
+    """Against the oracle's own layers; every weight is used, with the original channels."""
+    torch.manual_seed(0)
+    net = WorldModels((3, 64, 64), 12, 4).double()
+    for layer in (*net.convolutions, *net.transposed, net.embed, net.unfold):
+        torch.nn.init.normal_(layer.bias, std=0.3)
+    frames, c0 = torch.rand(2, 3, 64, 64).double(), torch.randn(2, 12).double()
+    w = Weights(net, "")
+    torch.testing.assert_close(net.encode(net.to_layout(frames)), world_models_encode(w, frames))
+    torch.testing.assert_close(net.to_frames(net.decode(c0)), world_models_decode(w, c0))
+    assert w.unused() == set()
+    original = WorldModels((3, 64, 64), 200, 32)
+    assert [layer.out_channels for layer in original.convolutions] == [32, 64, 128, 256]
+    assert original.unfold.out_features == 1024
+    assert [layer.out_channels for layer in original.transposed] == [128, 64, 32, 3]
