@@ -15,7 +15,7 @@ def test_filled_with_its_own_leaves_it_is_the_same(tiny_model: Callable[..., Any
     filled = tree_filled(tree_map(torch.zeros_like, state), tree_leaves(state))
     assert type(filled) is type(state)
     assert all(map(torch.equal, tree_leaves(filled), tree_leaves(state)))
-    assert filled.blocks[0].kept is None
+    assert filled.blocks[0].cache is None
 
 
 def test_leaves_stand_from_left_to_right() -> None:

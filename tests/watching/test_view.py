@@ -5,14 +5,12 @@ from io import BytesIO, StringIO, TextIOWrapper
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
 
-from vpr.boundaries import Kind
-from vpr.events import Evidence
+from vpr.boundaries import Kind, LevelEvidence
 from vpr.segmenting.timeline import Event
 from vpr.video.frames import Frame
 from vpr.watching.blocks import UPPER, half_blocks, small
@@ -33,10 +31,9 @@ def console(colours: str | None = "truecolor", height: int = 30) -> Console:
     )
 
 
-def evidence(kl_static: float, threshold: float) -> Evidence:
-    value, limit = torch.tensor([kl_static]), torch.tensor([threshold])
-    over = value > limit
-    return Evidence(value, value / 2, limit, over, over, over)
+def evidence(kl_static: float, threshold: float) -> LevelEvidence:
+    over = kl_static > threshold
+    return LevelEvidence(kl_static, kl_static / 2, threshold, over, over, over)
 
 
 def seen(number: int, kinds: dict[int, Kind] | None = None, **more: float) -> Seen:
