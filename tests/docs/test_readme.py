@@ -96,7 +96,7 @@ def test_links_lead_somewhere() -> None:
 
 # Row of the table of results → experiment, variant ("" is all) and the claim that it shows.
 BALL = "F1 of level 2, colour changes"
-WORLDS = "[Nested worlds](docs/nested-worlds.md) 100 to 119"
+WORLDS = "[Nested worlds](docs/how-to/nested-worlds.md) 100 to 119"
 RESULTS = {
     f"Moving Ball | {BALL}": ("criteria", "both", "Moving Ball, level-2 F1, CE and CU"),
     f"Moving Ball, slow | {BALL}": ("adaptation", "slow", "Moving Ball, slow ball: level-2 F1"),
