@@ -15,7 +15,7 @@ test: .venv/ready-dev
 
 # A broken link or an unknown name in the API reference is an error.
 docs: .venv/ready-docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html."
 
 clean:

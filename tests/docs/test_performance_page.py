@@ -111,4 +111,4 @@ def test_rollouts(name: str) -> None:
 def test_readme_says_the_same() -> None:
     paper, stream = bench("train-paper"), bench("stream-cpu")
     assert f"{paper['vpr_over_limit']:.2f} times" in README
-    assert f"{stream['frames_per_second']:,.0f} frames a second" in README
+    assert f"{stream['frames_per_second']:,.0f} frames per second" in README
