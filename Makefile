@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test clean
+.PHONY: demo test docs clean
 
 demo: .venv/ready
 	$(BIN)/vpr demo
@@ -13,8 +13,13 @@ test: .venv/ready-dev
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 -q
 
+# A broken link or an unknown name in the API reference is an error.
+docs: .venv/ready-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html."
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # torch goes first and pinned: as somebody's dependency pip would take a CUDA build.
 .venv/ready: pyproject.toml constraints.txt
@@ -26,4 +31,8 @@ clean:
 
 .venv/ready-dev: .venv/ready
 	$(BIN)/pip install -q -c constraints.txt -e ".[dev]"
+	touch $@
+
+.venv/ready-docs: .venv/ready
+	$(BIN)/pip install -q -c constraints.txt -e ".[docs]"
 	touch $@

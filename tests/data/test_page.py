@@ -1,12 +1,12 @@
-"""The Python of docs/data.md runs, and every dataset has its place and its picture there."""
+"""The Python of docs/how-to/datasets.md runs; every dataset has a section and a picture."""
 
 import re
 from pathlib import Path
 
 from vpr.data import DATASETS
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "data.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs" / "how-to"
+PAGE = (DOCS / "datasets.md").read_text(encoding="utf-8")
 
 
 def test_every_piece_of_python_runs() -> None:

@@ -1,4 +1,4 @@
-"""The Python and the commands of docs/generation.md run, and its pictures are there."""
+"""The Python and the commands of docs/guide/generation.md run, and its pictures are there."""
 
 import re
 import shlex
@@ -8,8 +8,8 @@ import pytest
 
 from vpr.cli import main
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "generation.md").read_text(encoding="utf-8")
+GUIDE = Path(__file__).parents[2] / "docs" / "guide"
+PAGE = (GUIDE / "generation.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, re.DOTALL)
 SHORT = {"rollout": ["--steps", "2"], "sample": ["--n", "2"]}
 
@@ -30,5 +30,5 @@ def test_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pictures_and_pages_are_there() -> None:
     links = re.findall(r"\]\(([^)#]+)", PAGE)
-    assert len([link for link in links if link.startswith("images/")]) == 3
-    assert all((DOCS / link).is_file() for link in links)
+    assert len([link for link in links if link.startswith("../images/")]) == 3
+    assert all((GUIDE / link).is_file() for link in links)

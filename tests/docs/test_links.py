@@ -38,12 +38,12 @@ def _headings(text: str) -> set[str]:
 
 
 def test_every_experiment_is_described() -> None:
-    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    page = (DOCS / "results" / "experiments.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE) == list(EXPERIMENTS)
 
 
 def test_the_gallery_shows_every_figure_of_what_models_make() -> None:
-    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    page = (DOCS / "results" / "gallery.md").read_text(encoding="utf-8")
     makers = ("rollouts", "samples", "disentanglement", "prediction", "empty-prior")
     events = ("3dsd-events", "maze-events", "nested-worlds", "montage")
     for name in (*events, *makers, "fixed-interval", "imagination"):

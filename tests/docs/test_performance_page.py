@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md, and the README's sentence, are those of results/bench."""
+"""The tables of docs/how-to/performance.md and the sentence of the README match results/bench."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "performance.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "performance.md").read_text()
 README = (ROOT / "README.md").read_text()
 NAMES = {
     "cpu": "`cpu/moving-ball`",
@@ -111,4 +111,4 @@ def test_rollouts(name: str) -> None:
 def test_readme_says_the_same() -> None:
     paper, stream = bench("train-paper"), bench("stream-cpu")
     assert f"{paper['vpr_over_limit']:.2f} times" in README
-    assert f"{stream['frames_per_second']:,.0f} frames a second" in README
+    assert f"{stream['frames_per_second']:,.0f} frames per second" in README

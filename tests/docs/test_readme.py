@@ -1,4 +1,4 @@
-"""Every command and every piece of Python in the README runs."""
+"""Every command and every piece of Python in the README and on the first pages of the docs runs."""
 
 import re
 import shlex
@@ -20,10 +20,31 @@ from vpr.presets import PRESETS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
-PYTHON = [text for kind, text in BLOCKS if kind == "python"]
-LINES = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
-COMMANDS = [shlex.split(line, comments=True)[1:] for line in LINES if line.startswith("vpr ")]
+COMMAND_LINE = (ROOT / "docs" / "how-to" / "command-line.md").read_text()
+GETTING_STARTED = ROOT / "docs" / "getting-started"
+PAGES = {
+    "README": README,
+    "command-line": COMMAND_LINE,
+    "demo": (GETTING_STARTED / "demo.md").read_text(),
+    "vectors": (GETTING_STARTED / "vectors.md").read_text(),
+}
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """The language and the text of each block of code."""
+    return re.findall(r"```(\w*)\n(.*?)```", PAGES[page], re.DOTALL)
+
+
+def lines(page: str) -> list[str]:
+    return [line for kind, text in blocks(page) if not kind for line in text.splitlines()]
+
+
+def commands(page: str) -> list[list[str]]:
+    found = [line for line in lines(page) if line.startswith("vpr ")]
+    return [shlex.split(line, comments=True)[1:] for line in found]
+
+
+PYTHON = [(page, text) for page in PAGES for kind, text in blocks(page) if kind == "python"]
 
 # What makes a command of minutes one of seconds; it runs the same code.
 SHORT = {
@@ -43,25 +64,41 @@ SHORT = {
 
 
 def test_there_is_something_to_run() -> None:
-    assert len(PYTHON) >= 2
-    assert {words[0] for words in COMMANDS} == set(SHORT)
+    assert [page for page, _ in PYTHON] == ["README", "README", "demo", "vectors"]
+    assert {words[0] for words in commands("command-line")} == set(SHORT)
+    assert all(commands(page) for page in PAGES)
 
 
-def test_commands_run_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+# What a page's commands leave behind, among other things.
+MADE = {
+    "README": ["events/clip.html", "rollout-moving-ball-frames-4-seed-3-steps-2.gif"],
+    "command-line": [
+        "demo.html",
+        "moving-ball.gif",
+        "runs/a/report.html",
+        "rollout-moving-ball-frames-4-seed-3-steps-2.gif",
+        "sample-moving-ball-frames-4-n-2.png",
+        "events/clip.html",
+    ],
+    "demo": ["demo.html", "demo-3dsd.html", "sample-moving-ball-frames-4-n-2.png"],
+    "vectors": ["runs/vectors/report.html"],
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_run_in_their_order(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     _own_data(tmp_path)
-    for words in COMMANDS:
+    for words in commands(page):
         assert main([*words, *SHORT[words[0]]]) == 0, words
-    assert (tmp_path / "demo.html").exists()
-    assert (tmp_path / "moving-ball.gif").exists()
-    assert (tmp_path / "runs" / "a" / "report.html").exists()
-    assert (tmp_path / "rollout-moving-ball-frames-4-seed-3-steps-2.gif").exists()
-    assert (tmp_path / "sample-moving-ball-frames-4-n-2.png").exists()
-    assert (tmp_path / "events" / "clip.html").exists()
+    for made in MADE[page]:
+        assert (tmp_path / made).exists(), made
 
 
 def _own_data(folder: Path) -> None:
-    """What the README takes a user to have."""
+    """The files of a user that the pages mention."""
     for name in ("footage", "labels"):
         (folder / name).mkdir()
     encode(folder / "footage" / "clip.mp4", 300)
@@ -70,20 +107,20 @@ def _own_data(folder: Path) -> None:
     np.save(folder / "features.npy", vectors)
 
 
-@pytest.mark.parametrize("text", PYTHON)
-def test_python_runs(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "text"), PYTHON)
+def test_python_runs(page: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     _own_data(tmp_path)
     for name, config in PRESETS.items():  # runs of two steps
         training = replace(config.training, steps=2, batch_size=2)
         monkeypatch.setitem(presets.PRESETS, name, replace(config, training=training))
-    exec(compile(text, "README.md", "exec"), {})
+    exec(compile(text, page, "exec"), {})
 
 
 def test_other_lines_are_make_targets_that_exist() -> None:
-    others = [line for line in LINES if not line.startswith("vpr ")]
-    assert set(others) == {"make demo", ". .venv/bin/activate", "make test"}
-    for target in ("demo", "test"):
+    others = [line for line in lines("README") if not line.startswith("vpr ")]
+    assert set(others) == {"make demo", ". .venv/bin/activate", "make test", "make docs"}
+    for target in ("demo", "test", "docs"):
         words = ["make", "--dry-run", "--always-make", target]
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
         assert "-m venv .venv" in done.stdout
@@ -96,7 +133,7 @@ def test_links_lead_somewhere() -> None:
 
 # Row of the table of results → experiment, variant ("" is all) and the claim that it shows.
 BALL = "F1 of level 2, colour changes"
-WORLDS = "[Nested worlds](docs/nested-worlds.md) 100 to 119"
+WORLDS = "[Nested worlds](docs/how-to/nested-worlds.md) 100 to 119"
 RESULTS = {
     f"Moving Ball | {BALL}": ("criteria", "both", "Moving Ball, level-2 F1, CE and CU"),
     f"Moving Ball, slow | {BALL}": ("adaptation", "slow", "Moving Ball, slow ball: level-2 F1"),
@@ -156,13 +193,13 @@ def _cells(row: str) -> list[str]:
 
 def test_the_number_of_options_is_right() -> None:
     options = len(fields(ModelConfig)) + len(fields(TrainingConfig)) + 1  # the seed
-    assert f"{options} options of model" in README
+    assert f"{options} options of model" in COMMAND_LINE
 
 
 def test_the_table_of_presets_is_complete() -> None:
-    lines = [line for line in README.splitlines() if re.match(r"\| `(cpu|paper)/", line)]
-    listed = [name for line in lines for name in re.findall(r"`((?:cpu|paper)/[\w-]+)`", line)]
+    rows = [line for line in COMMAND_LINE.splitlines() if re.match(r"\| `(cpu|paper)/", line)]
+    listed = [name for line in rows for name in re.findall(r"`((?:cpu|paper)/[\w-]+)`", line)]
     assert sorted(listed) == sorted(PRESETS)
-    for line in lines:
+    for line in rows:
         for name in re.findall(r"`((?:cpu|paper)/[\w-]+)`", line):
             assert f"{PRESETS[name].training.steps:,}" in line, name

@@ -12,8 +12,8 @@ import vpr
 from vpr.cli import main
 from vpr.cli.main import _parse
 
-DOCS = Path(__file__).parents[2] / "docs"
-TEXT = (DOCS / "tutorial.md").read_text()
+FOLDER = Path(__file__).parents[2] / "docs" / "getting-started"
+TEXT = (FOLDER / "footage.md").read_text()
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", TEXT, re.DOTALL)
 PYTHON = [text for kind, text in BLOCKS if kind == "python"]
 LINES = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
@@ -51,7 +51,7 @@ def test_every_step_is_there() -> None:
 def test_links_and_pictures_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)]+)\)", TEXT):
         name, _, heading = target.partition("#")
-        page = DOCS / name
+        page = FOLDER / name
         assert page.is_file(), target
         headings = [h.strip("# ").lower() for h in re.findall(r"^#+ .*$", _read(page), re.M)]
         assert not heading or heading in headings, target
@@ -68,7 +68,7 @@ def test_the_whole_way(
     """A clip, a training that learns nothing, events, a page, live, PySceneDetect."""
     monkeypatch.chdir(tmp_path)
     first, *others = PYTHON
-    exec(compile(re.sub(r"SCENES, FRAMES = .*", SHORTER, first), "tutorial.md", "exec"), {})
+    exec(compile(re.sub(r"SCENES, FRAMES = .*", SHORTER, first), "footage.md", "exec"), {})
     assert len(_table("cuts.csv")) == 7
     for words in COMMANDS:
         more = QUICK if words[0] == "train" else ["--json"] if words[0] == "watch" else []
@@ -77,7 +77,7 @@ def test_the_whole_way(
     last = capsys.readouterr().out.splitlines()[-1]
     assert json.loads(last)["summary"]["ended"] == "end of source"
     for text in others:
-        exec(compile(text, "tutorial.md", "exec"), {})
+        exec(compile(text, "footage.md", "exec"), {})
     assert Path("clip.edl").exists()
 
 

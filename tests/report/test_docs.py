@@ -1,4 +1,4 @@
-"""The command of docs/report.md runs, and its links lead somewhere."""
+"""The command of docs/how-to/report.md runs, and its links lead somewhere."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from vpr.cli import main
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "how-to"
 PAGE = (DOCS / "report.md").read_text(encoding="utf-8")
 
 

@@ -10,7 +10,9 @@ import pytest
 from vpr.cli.commands import COMMANDS
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = {name: (DOCS / name).read_text() for name in ("live.md", "scenedetect.md", "evaluating.md")}
+STREAMING, SCENEDETECT = "guide/streaming.md", "how-to/pyscenedetect.md"
+EVALUATING = "how-to/evaluate-boundaries.md"
+PAGES = {name: (DOCS / name).read_text() for name in (STREAMING, SCENEDETECT, EVALUATING)}
 
 
 def python(page: str) -> str:
@@ -21,14 +23,18 @@ def python(page: str) -> str:
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
     links = re.findall(r"\]\(([^)#]+)", PAGES[page])
-    assert all((DOCS / link).is_file() for link in links if not link.startswith("https://"))
+    assert all(
+        (DOCS / page).parent.joinpath(link).is_file()
+        for link in links
+        if not link.startswith("https://")
+    )
     commands = re.findall(r"^(?:.* \| )?vpr ([\w-]+)", PAGES[page], re.MULTILINE)
     assert set(commands) <= set(COMMANDS)
 
 
 def test_matching_in_python() -> None:
     names: dict[str, object] = {}
-    exec(python("evaluating.md"), names)
+    exec(python(EVALUATING), names)
     scores = names["scores"]
     assert (scores.precision, scores.recall) == (2 / 3, 1.0)  # type: ignore[attr-defined]
 
@@ -48,7 +54,7 @@ def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("clip")
 def test_a_stream_in_python(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(python("live.md"), {})
+    exec(python(STREAMING), {})
     assert "0.16 2 " in capsys.readouterr().out
 
 
@@ -57,6 +63,6 @@ def test_a_detector_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     from scenedetect import output
 
     monkeypatch.setattr(output, "split_video_ffmpeg", lambda path, scenes: len(scenes))
-    code = python("scenedetect.md").replace('"runs/mine", level=3', '"moving-ball"')
+    code = python(SCENEDETECT).replace('"runs/mine", level=3', '"moving-ball"')
     exec(code, {})
     assert "AX" in Path("clip.edl").read_text()

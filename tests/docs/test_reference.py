@@ -1,0 +1,45 @@
+"""The API reference lists every public name, and every page is in the navigation of the site."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = {"vpr": "vpr.md", "vpr.data": "data.md", "vpr.evaluation": "evaluation.md"}
+ENTRY = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("module", PAGES)
+def test_every_public_name_is_listed_once(module: str) -> None:
+    page = (DOCS / "reference" / PAGES[module]).read_text(encoding="utf-8")
+    public = [f"{module}.{name}" for name in importlib.import_module(module).__all__]
+    assert sorted(ENTRY.findall(page)) == sorted(public)
+
+
+def test_listed_names_exist() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md"))]
+    entries = [entry for page in pages for entry in ENTRY.findall(page)]
+    assert entries
+    for entry in entries:
+        assert hasattr(*_owner(entry)), entry
+
+
+def _owner(entry: str) -> tuple[object, str]:
+    """The module or class that should have the name, and the name."""
+    path, _, name = entry.rpartition(".")
+    try:
+        return importlib.import_module(path), name
+    except ModuleNotFoundError:
+        module, _, cls = path.rpartition(".")
+        return getattr(importlib.import_module(module), cls), name
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
+    listed = set(re.findall(r"([\w./-]+\.md)", navigation))
+    pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")} - {"assets/README.md"}
+    assert pages <= listed
+    assert listed - pages == {"CONTRIBUTING.md", "CHANGELOG.md", "results/README.md"}
