@@ -29,11 +29,18 @@ STAGES = (
         "reconstruct",
         0.3,
         beta=(0.001, 0.001),
-        expected=False,
+        criteria=("CU",),
         random_updates=0.25,
         objectives=("persistence",),
     ),
-    Stage("anneal", 0.3, beta=(0.001, 1.0), expected=False, random_updates=0.25),
+    Stage(
+        "anneal",
+        0.3,
+        beta=(0.001, 1.0),
+        beta_ratio=(0.1, 1.0),
+        criteria=("CU",),
+        random_updates=0.25,
+    ),
     Stage("train", 0.4, decay=True, objectives=("persistence", "overshooting")),
 )
 

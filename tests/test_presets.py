@@ -55,7 +55,8 @@ def test_stages_last_for_all_steps_and_end_with_beta_1_and_both_criteria(
     assert table.ends[-1] == config.training.steps
     last = config.stages[-1]
     assert last.beta == (1.0, 1.0)
-    assert last.expected
+    assert last.beta_ratio == (1.0, 1.0)
+    assert last.criteria == ("CE", "CU")
     assert last.decay
     assert last.random_updates == 0
 
@@ -109,10 +110,11 @@ class TestPaper:
         assert [table.decayed(step) for step in (0, 7500, 15_000)] == [0, 0.5, 1]
 
     def test_beta_rises_from_0_to_1_over_3000_steps_and_stays(self, config: RunConfig) -> None:
-        table, _levels = Timetable(config.stages, config.training.steps), config.model.levels
+        table, levels = Timetable(config.stages, config.training.steps), config.model.levels
         for step, beta in ((0, 0), (750, 0.25), (1500, 0.5), (2999, 2999 / 3000), (3000, 1)):
             stage, done = table.at(step)
-            assert stage.beta_at(done) == pytest.approx(beta)
+            for level in range(1, levels + 1):
+                assert stage.beta_at(done, level) == pytest.approx(beta)
         for step in range(3000, 15_000, 1000):
             stage, done = table.at(step)
             assert stage.beta_at(done) == 1
@@ -121,7 +123,7 @@ class TestPaper:
         model = config.model
         assert (model.rule, model.expected, model.unexpected) == ("subjective", True, True)
         assert (model.gamma, model.window, model.power) == (1.1, 100, 1.0)
-        assert all(stage.expected for stage in config.stages)
+        assert all(stage.criteria == ("CE", "CU") for stage in config.stages)
 
     def test_nothing_is_added(self, config: RunConfig) -> None:
         assert config.stages == PAPER_STAGES

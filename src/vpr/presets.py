@@ -31,17 +31,19 @@ PAPER_STAGES = (
     Stage("train", 0.8, decay=True),
 )
 
-# See docs/training.md.
+# See docs/guide/training.md.
+_SORTING = Stage(
+    "random",
+    0.3,
+    beta_ratio=(0.2, 0.2),
+    criteria=(),
+    random_updates=0.3,
+    objectives=("persistence",),
+)
 RECIPE = (
-    Stage(
-        "anneal",
-        0.6,
-        beta=(0.001, 1.0),
-        expected=False,
-        random_updates=0.25,
-        objectives=("persistence",),
-    ),
-    Stage("train", 0.4, decay=True, objectives=("persistence", "rate", "overshooting")),
+    _SORTING,
+    replace(_SORTING, name="detect", share=0.4, beta_ratio=(0.2, 1.0), criteria=("CU",)),
+    Stage("train", 0.3, decay=True, objectives=("persistence", "overshooting")),
 )
 _TRAINING = TrainingConfig(
     learning_rate=1e-3, final_learning_rate=0.0, warmup_steps=100, clip=200.0, frame_nats=200.0

@@ -21,24 +21,22 @@ WHOLE = replace(
     BALL,
     stages=(
         Stage(
-            "reconstruct",
+            "random",
             0.35,
-            beta=(0.001, 0.001),
-            expected=False,
+            beta_ratio=(0.05, 0.05),
+            criteria=(),
             random_updates=0.25,
             objectives=("persistence", "overshooting"),
         ),
-        Stage("anneal", 0.25, beta=(0.001, 1.0), expected=False, random_updates=0.1),
-        Stage("train", 0.4, decay=True, objectives=("overshooting", "rate", "persistence")),
+        Stage("detect", 0.25, beta_ratio=(0.05, 1.0), criteria=("CU",), random_updates=0.1),
+        Stage("train", 0.4, decay=True, objectives=("overshooting", "persistence")),
     ),
     model=replace(BALL.model, power=0.5),
     training=replace(BALL.training, frame_nats=200.0),
 )
 CHANGED = {  # what `remove` may change: fields of the stages, or of a part of the configuration
     "persistence": "objectives",
-    "random-updates": "random_updates",
     "overshooting": "objectives",
-    "rate": "objectives",
 }
 
 
@@ -67,23 +65,26 @@ def test_nothing_but_one_field_of_the_stages_changes(name: str, field: str) -> N
 def test_an_objective_is_removed_from_all_stages_and_no_other_is() -> None:
     left = addition("persistence").remove(WHOLE)
     left_over = [stage.objectives for stage in left.stages]
-    assert left_over == [("overshooting",), (), ("overshooting", "rate")]
+    assert left_over == [("overshooting",), (), ("overshooting",)]
 
 
 def test_random_updates_are_removed_from_all_stages() -> None:
     left = addition("random-updates").remove(WHOLE)
     assert [stage.random_updates for stage in left.stages] == [0.0, 0.0, 0.0]
+    cu = ("CU",)  # a stage that had random updates only decides like the next one
+    assert [stage.criteria for stage in left.stages] == [cu, cu, ("CE", "CU")]
 
 
-def test_without_geometric_annealing_beta_rises_linearly_from_0() -> None:
+def test_without_bottom_up_annealing_beta_rises_linearly_from_0() -> None:
     """In the steps of all stages before the last, with both criteria."""
-    left = addition("geometric-annealing").remove(WHOLE)
+    left = addition("bottom-up-annealing").remove(WHOLE)
     assert replace(left, stages=WHOLE.stages) == WHOLE
     anneal, train = left.stages
     assert anneal.share == pytest.approx(0.6)
-    assert anneal.expected
+    assert anneal.criteria == ("CE", "CU")
     for done in (0.0, 0.25, 1.0):
         assert anneal.beta_at(done) == pytest.approx(done)
+        assert anneal.beta_at(done, level=2) == pytest.approx(done)
     assert train == WHOLE.stages[2]
 
 
@@ -96,7 +97,7 @@ def test_numbers_become_those_of_the_paper() -> None:
 
 def test_the_paper_has_none_and_all_cpu_presets_have_the_same() -> None:
     own = set(additions_of(BALL))
-    assert {each.name for each in own} >= {"persistence", "geometric-annealing"}
+    assert {each.name for each in own} >= {"persistence", "bottom-up-annealing"}
     for name, config in PRESETS.items():
         assert set(additions_of(config)) == (own if name.startswith("cpu/") else set())
 
@@ -108,7 +109,7 @@ def test_without_all_of_them_stages_are_about_the_paper() -> None:
         config = each.remove(config)
     assert len(config.stages) == len(PAPER_STAGES)
     for ours, theirs in zip(config.stages, PAPER_STAGES, strict=True):
-        assert _changed(ours, theirs) <= {"share", "decay"}
+        assert _changed(ours, theirs) <= {"name", "share", "decay"}
 
 
 def _shown(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, object]]:

@@ -103,7 +103,7 @@ def test_ctrl_c_saves_and_stops(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
-        ({"beta": lambda self: math.nan}, r"loss is nan at step 5.*checkpoint is intact"),
+        ({"beta": lambda self: [math.nan, 1.0]}, r"loss is nan at step 5.*checkpoint is intact"),
         ({"batch": lambda self: torch.full((3, 4, 3, 16, 16), math.nan)}, "NaN"),
     ],
 )
@@ -133,7 +133,8 @@ def test_metrics_tell_every_level_and_stage(tmp_path: Path) -> None:
     for line in lines:
         assert len(line["kl"]) == len(line["update_rate"]) == 3
         assert all(len(values) == 3 for values in line["objectives"].values())
-    assert [line["beta"] for line in lines] == [pytest.approx(b) for b in (0.001, 0.001, 1)]
+    expected = [[0.001] * 3, [0.001, 0.0001, 0.00001], [1.0] * 3]
+    assert [line["beta"] for line in lines] == [pytest.approx(betas) for betas in expected]
     assert [set(line["objectives"]) for line in lines] == [
         {"persistence"},
         set(),
@@ -157,8 +158,9 @@ def test_the_loss_is_the_weighted_sum_of_its_terms(tmp_path: Path, frame_nats: f
     config = _with(tiny_run(steps=7, levels=3), frame_nats=frame_nats)
     weight = Session(config).reconstruction_weight
     for now in _watched(config, tmp_path):
-        terms = sum(now.kl) + sum(sum(term) for term in now.objectives.values())
-        total = weight * now.reconstruction + now.beta * terms
+        terms = zip(now.kl, *now.objectives.values(), strict=True)  # of each level
+        weighted = sum(beta * sum(level) for beta, level in zip(now.beta, terms, strict=True))
+        total = weight * now.reconstruction + weighted
         assert now.loss == pytest.approx(total, rel=1e-5)
 
 
@@ -168,11 +170,11 @@ def test_kl_balancing_weights_each_level_by_its_share_while_beta_is_below_1(
     stages = (Stage("anneal", 0.5, beta=(0.0, 1.0)), Stage("train", 0.5))
     config = replace(_with(tiny_run(steps=6, levels=3), kl_balancing=True), stages=stages)
     seen = _watched(config, tmp_path)
-    assert [now.beta for now in seen] == pytest.approx([0, 1 / 3, 2 / 3, 1, 1, 1])
+    assert [now.beta[0] for now in seen] == pytest.approx([0, 1 / 3, 2 / 3, 1, 1, 1])
     for now in seen:
         mean = sum(now.kl) / 3
-        shares = [kl / mean if now.beta < 1 else 1.0 for kl in now.kl]
-        spent = now.beta * sum(share * kl for share, kl in zip(shares, now.kl, strict=True))
+        shares = [kl / mean if now.beta[0] < 1 else 1.0 for kl in now.kl]
+        spent = now.beta[0] * sum(share * kl for share, kl in zip(shares, now.kl, strict=True))
         assert now.loss == pytest.approx(now.reconstruction + spent, rel=1e-5)
 
 

@@ -20,7 +20,6 @@ from vpr.training.objectives import (
     objective,
     overshooting,
     persistence,
-    rate,
 )
 
 Factory = Callable[..., Any]
@@ -236,32 +235,9 @@ class TestOvershooting:
         assert still == [0, 0]
 
 
-class TestRate:
-    def test_is_the_kl_to_a_standard_normal_at_each_update_below_the_top(
-        self, tiny_model: Factory
-    ) -> None:
-        model = tiny_model(levels=3)
-        video = torch.rand(BATCH, LENGTH, *model.config.frame, dtype=torch.float64)
-        trace = model.observe(video)
-        wanted = [0.0, 0.0, 0.0]
-        for n in range(2):
-            level = trace.levels[n]
-            for b, t in level.evidence.boundary.nonzero().tolist():
-                standard = Gauss(torch.zeros(3).double(), torch.ones(3).double())
-                wanted[n] += 0.1 * gaussian_kl(row(level.q, b, t), standard).item()
-        found = rate(model, trace).tolist()
-        assert found == pytest.approx([each / (BATCH * LENGTH) for each in wanted])
-        assert found[0] > 0
-
-    def test_one_level_pays_nothing(self, tiny_model: Factory) -> None:
-        model = tiny_model(levels=1)
-        video = torch.rand(BATCH, LENGTH, *model.config.frame, dtype=torch.float64)
-        assert rate(model, model.observe(video)).tolist() == [0.0]
-
-
 class TestNames:
     def test_each_is_found_by_its_name(self) -> None:
-        assert OBJECTIVES.keys() == {"persistence", "overshooting", "rate"}
+        assert OBJECTIVES.keys() == {"persistence", "overshooting"}
         assert all(objective(name) is each for name, each in OBJECTIVES.items())
 
     def test_an_unknown_name_is_refused(self) -> None:

@@ -201,7 +201,7 @@ def staged(*stages: Stage, **model: object) -> Session:
 
 
 class TestRules:
-    QUIET = Stage("quiet", 0.5, expected=False)
+    QUIET = Stage("quiet", 0.5, criteria=("CU",))
     RANDOM = Stage("random", 0.5, random_updates=0.25)
 
     def test_ce_decides_only_in_stages_that_let_it(self) -> None:
@@ -217,6 +217,13 @@ class TestRules:
         session = staged(self.QUIET, Stage("free", 0.5), unexpected=False)
         assert session.rule_at(0) == Subjective(unexpected=False)
 
+    def test_a_stage_without_criteria_has_random_updates_only(self) -> None:
+        session = staged(replace(self.RANDOM, criteria=()), Stage("plain", 0.5))
+        none = Subjective(expected=False, unexpected=False)
+        assert session.training_rule() == RandomUpdates(none, 0.25, session.chance)
+        only_ce = staged(replace(self.RANDOM, criteria=(), share=1.0), unexpected=False)
+        assert only_ce.rule_at(0) == none
+
     def test_random_updates_surround_the_rule_of_their_stage(self) -> None:
         session = staged(self.RANDOM, Stage("plain", 0.5))
         assert session.training_rule() == RandomUpdates(Subjective(), 0.25, session.chance)
@@ -224,7 +231,7 @@ class TestRules:
         assert session.training_rule() == Subjective()
 
     def test_rules_without_criteria_have_no_random_updates(self) -> None:
-        session = staged(replace(self.RANDOM, share=1.0, expected=False), rule="always")
+        session = staged(replace(self.RANDOM, share=1.0, criteria=("CU",)), rule="always")
         assert session.training_rule() == Always()
 
 
@@ -234,7 +241,18 @@ def test_beta_is_that_of_the_coming_step() -> None:
     for session.step in range(6):
         betas.append(session.beta())
     rise = [0, 0.25, 0.5, 0.75, 1, 1]
-    assert betas == [pytest.approx(beta) for beta in rise]
+    assert betas == [[pytest.approx(beta)] * 2 for beta in rise]
+
+
+def test_every_level_has_its_own_beta() -> None:
+    stages = Stage("cheap", 0.5, beta_ratio=(0.01, 1.0)), Stage("train", 0.5)
+    session = staged(*stages, levels=3)
+    assert session.beta() == pytest.approx([1, 0.01, 0.0001])
+    session.step = 3
+    ratio = 0.01**0.4
+    assert session.beta() == pytest.approx([1, ratio, ratio**2])
+    session.step = 5
+    assert session.beta() == [1, 1, 1]
 
 
 def test_windows_are_carried_from_step_to_step() -> None:

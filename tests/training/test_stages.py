@@ -70,6 +70,22 @@ class TestStage:
         with pytest.raises(VPRError, match="beta must be two numbers of 0 or more"):
             Stage("bad", 1.0, beta=beta)
 
+    def test_a_level_has_the_ratio_to_the_power_of_the_levels_below(self) -> None:
+        stage = Stage("anneal", 1.0, beta=(0.5, 2.0), beta_ratio=(0.01, 1.0))
+        for level, beta in ((1, 0.5), (2, 0.005), (3, 0.00005)):
+            assert stage.beta_at(0.0, level) == pytest.approx(beta)
+            assert stage.beta_at(0.5, level) == pytest.approx(0.1 ** (level - 1))
+            assert stage.beta_at(1.0, level) == pytest.approx(2.0)
+
+    @pytest.mark.parametrize("ratio", [(), (1.0,), (0.1, 0.5, 1.0), (0.0, 1.0), (0.1, -1.0)])
+    def test_refuses_other_than_two_ratios_above_0(self, ratio: tuple[float, ...]) -> None:
+        with pytest.raises(VPRError, match="beta_ratio must be two numbers above 0"):
+            Stage("bad", 1.0, beta_ratio=ratio)
+
+    def test_refuses_unknown_criteria(self) -> None:
+        with pytest.raises(VPRError, match="criteria are CE and CU, got CX"):
+            Stage("bad", 1.0, criteria=("CX",))
+
     @pytest.mark.parametrize("probability", [-0.1, 1.1])
     def test_refuses_impossible_random_updates(self, probability: float) -> None:
         with pytest.raises(VPRError, match="random_updates must be between 0 and 1"):

@@ -129,13 +129,22 @@ def _show(config: RunConfig, as_json: bool) -> int:
             stage.name,
             f"{stage.share * total:,.0f}",
             "{:g} → {:g}".format(*stage.beta),
-            "CE, CU" if stage.expected else "CU",
+            "{:g} → {:g}".format(*stage.beta_ratio),
+            ", ".join(stage.criteria) or "none",
             f"{stage.random_updates:.0%}",
             ", ".join(stage.objectives) or "none",
         ]
         for stage in config.stages
     ]
-    columns = ["stage", "steps", "β", "criteria", "random updates", "objectives"]
+    columns = [
+        "stage",
+        "steps",
+        "β of level 1",
+        "β ratio",
+        "criteria",
+        "random updates",
+        "objectives",
+    ]
     print_table(f"{config.preset}: {total:,} steps", columns, rows)
     return 0
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from vpr.config import RunConfig
 from vpr.errors import VPRError
+from vpr.training.stages import CRITERIA, Stage
 
 Remove = Callable[[RunConfig], RunConfig]
 
@@ -44,15 +45,24 @@ def without_objective(name: str) -> Remove:
 def with_linear_annealing(config: RunConfig) -> RunConfig:
     """Replaces all stages before the last by the paper's linear anneal with both criteria."""
     *before, last = config.stages
-    if not any(stage.beta[0] for stage in before):
+    if all(set(stage.beta_ratio) == {1.0} for stage in before):
         return config
-    share = sum(stage.share for stage in before)
-    anneal = replace(before[-1], share=share, beta=(0.0, last.beta[0]), expected=True)
+    anneal = replace(
+        before[-1],
+        share=sum(stage.share for stage in before),
+        beta=(0.0, last.beta[0]),
+        beta_ratio=(1.0, 1.0),
+        criteria=CRITERIA,
+    )
     return replace(config, stages=(anneal, last))
 
 
 def without_random_updates(config: RunConfig) -> RunConfig:
-    stages = (replace(stage, random_updates=0.0) for stage in config.stages)
+    """The criteria decide in every stage. A stage without criteria gets those of the next one."""
+    stages: list[Stage] = []
+    for stage in reversed(config.stages):
+        criteria = stage.criteria or stages[0].criteria
+        stages.insert(0, replace(stage, random_updates=0.0, criteria=criteria))
     return replace(config, stages=tuple(stages))
 
 
@@ -75,16 +85,16 @@ ADDITIONS: tuple[Addition, ...] = (
         without_objective("persistence"),
     ),
     Addition(
-        "geometric-annealing",
-        "A linear rise of β passes the small values within a few steps, and levels merge states "
-        "while they let go of what varies within their events; CE waits for the transition model.",
-        "KL annealing",
+        "bottom-up-annealing",
+        "With one β for all levels, a level has no reason to represent what the level below "
+        "represents already, and it stays empty; at first, higher levels are cheaper.",
+        "KL annealing, one warm-up per level (cf. ladder VAE)",
         with_linear_annealing,
     ),
     Addition(
         "random-updates",
-        "A level that misses a change is not trained on the frames after it, so it does not learn "
-        "to represent the change; random updates show it what it misses.",
+        "The criteria of an untrained level detect nothing useful, and a level that misses a "
+        "change is not trained on the frames after it; random updates depend on neither.",
         "exploration",
         without_random_updates,
     ),
@@ -101,13 +111,6 @@ ADDITIONS: tuple[Addition, ...] = (
         "events; the mean of its root depends on them less.",
         "",
         with_plain_mean,
-    ),
-    Addition(
-        "rate",
-        "The ELBO does not charge a level for what its prior predicts, so it may keep a copy of "
-        "what the level above represents, and the copy contradicts rollouts of that level.",
-        "rate of the variational information bottleneck",
-        without_objective("rate"),
     ),
     Addition(
         "overshooting",

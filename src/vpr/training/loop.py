@@ -37,7 +37,7 @@ class Progress(NamedTuple):
     kl: list[float]
     update_rate: list[float]
     stage: str
-    beta: float
+    beta: list[float]
     objectives: dict[str, list[float]]  # name → nats per frame of each level
 
 
@@ -136,12 +136,13 @@ class Trainer:
         return progress
 
     def _total(self, loss: Loss, terms: dict[str, Tensor]) -> Tensor:
-        """w · reconstruction + β · Σ_n (KL of level n + the stage's other terms)."""
+        """w · reconstruction + Σ_n β_n · (KL of level n + the stage's other terms)."""
         session = self.session
-        balanced = session.config.training.kl_balancing and session.beta() < 1
+        beta = loss.kl.new_tensor(session.beta())
+        balanced = session.config.training.kl_balancing and beta[0] < 1
         kl = loss.kl * balance(loss.kl) if balanced else loss.kl
-        penalty = torch.stack([kl, *terms.values()]).sum()
-        return session.reconstruction_weight * loss.reconstruction + session.beta() * penalty
+        penalty = torch.stack([kl, *terms.values()]).sum(0)  # (N,)
+        return session.reconstruction_weight * loss.reconstruction + beta @ penalty
 
 
 def balance(kl: Tensor) -> Tensor:

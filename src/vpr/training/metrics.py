@@ -84,9 +84,12 @@ def _curves(progress: Progress) -> dict[str, float]:
     curves = {
         "loss": progress.loss,
         "reconstruction": progress.reconstruction,
-        "beta": progress.beta,
     }
-    of_levels = {"kl": progress.kl, "update rate": progress.update_rate} | progress.objectives
+    of_levels = {
+        "beta": progress.beta,
+        "kl": progress.kl,
+        "update rate": progress.update_rate,
+    } | progress.objectives
     for name, values in of_levels.items():
         curves |= {f"{name}/level {level}": value for level, value in enumerate(values, start=1)}
     return curves

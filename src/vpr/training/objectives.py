@@ -16,7 +16,6 @@ from vpr.model import VPR
 from vpr.state import LevelTrace, Trace
 from vpr.utils.tree import tree_map
 
-RATE = 0.1  # weight of `rate` beside the KL to the prior
 Objective = Callable[[VPR, Trace], Tensor]  # → (N,)
 
 
@@ -44,26 +43,9 @@ def overshooting(model: VPR, trace: Trace) -> Tensor:
     return _each_level(model, trace, _overshooting_of)
 
 
-def rate(model: VPR, trace: Trace) -> Tensor:
-    """0.1 · Σ_τ D_KL(q_τ ‖ N(0, 1)) over the updates of each level below the top.
-
-    The ELBO charges a level only for what its prior does not predict, so a level may keep a copy of
-    what the level above represents. In a rollout of the level above, such a copy is decoded
-    together with the new state and contradicts it. Here a level pays for all that its state holds,
-    predicted or not, at each of its updates, so a feature is cheapest at the level whose updates
-    are as rare as its changes.
-    """
-    costs = [
-        torch.where(level.evidence.boundary, kl(level.q, Belief.standard(level.s)), 0.0).mean()
-        for level in trace.levels[:-1]
-    ]
-    return RATE * torch.stack([*costs, trace.c0.new_zeros(())])
-
-
 OBJECTIVES: dict[str, Objective] = {
     "persistence": persistence,
     "overshooting": overshooting,
-    "rate": rate,
 }
 
 

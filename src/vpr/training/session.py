@@ -86,10 +86,10 @@ class Session:
         """Of the coming step, or of another."""
         return self.timetable.at(self.step if step is None else step)[0]
 
-    def beta(self) -> float:
-        """Of the coming step."""
+    def beta(self) -> list[float]:
+        """β of each level at the coming step."""
         stage, progress = self.timetable.at(self.step)
-        return stage.beta_at(progress)
+        return [stage.beta_at(progress, n + 1) for n in range(self.config.model.levels)]
 
     def learning_rate(self) -> float:
         """Of the coming step."""
@@ -104,11 +104,19 @@ class Session:
         return RandomUpdates(rule, stage.random_updates, self.chance)
 
     def rule_at(self, step: int) -> Rule:
-        """The criteria that may decide at a step. Without CU, CE decides from the start."""
-        rule = self.rule
-        if not isinstance(rule, Subjective) or not rule.unexpected:
+        """The model's rule with only those criteria that the stage of this step has.
+
+        A model with only one criterion keeps it in every stage that has any.
+        """
+        rule, criteria = self.rule, self.stage(step).criteria
+        if not isinstance(rule, Subjective):
             return rule
-        return replace(rule, expected=rule.expected and self.stage(step).expected)
+        one = bool(criteria) and rule.expected != rule.unexpected
+        return replace(
+            rule,
+            expected=rule.expected and (one or "CE" in criteria),
+            unexpected=rule.unexpected and (one or "CU" in criteria),
+        )
 
     def initial_state(self) -> State:
         """Before the first frame. Each place in the batch keeps its windows of D_st."""

@@ -12,6 +12,8 @@ from itertools import accumulate
 
 from vpr.errors import VPRError
 
+CRITERIA = ("CE", "CU")
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -22,26 +24,37 @@ class Stage:
 
     name: str
     share: float  # of training.steps
-    beta: tuple[float, ...] = (1.0, 1.0)  # at the first and at the last step
-    expected: bool = True  # whether criterion CE may decide
+    beta: tuple[float, ...] = (1.0, 1.0)  # of level 1, at the first and at the last step
+    beta_ratio: tuple[float, ...] = (1.0, 1.0)  # β of a level over that of the level below
+    criteria: tuple[str, ...] = CRITERIA  # which of them may decide
     random_updates: float = 0.0  # probability of an update without a criterion, levels 2 to N
     decay: bool = False  # whether the learning rate falls; see `learning_rate`
     objectives: tuple[str, ...] = ()  # names in `vpr.training.objectives`
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", tuple(self.beta))
-        object.__setattr__(self, "objectives", tuple(self.objectives))
+        for name in ("beta", "beta_ratio", "criteria", "objectives"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         if not 0 < self.share <= 1:
             raise VPRError(f"a stage's share must be above 0 and at most 1, got {self.share}")
         if len(self.beta) != 2 or min(self.beta) < 0:
             raise VPRError(f"a stage's beta must be two numbers of 0 or more, got {self.beta}")
+        if len(self.beta_ratio) != 2 or min(self.beta_ratio) <= 0:
+            raise VPRError(f"beta_ratio must be two numbers above 0, got {self.beta_ratio}")
+        if not set(self.criteria) <= set(CRITERIA):
+            raise VPRError(f"a stage's criteria are CE and CU, got {', '.join(self.criteria)}")
         if not 0 <= self.random_updates <= 1:
             raise VPRError(f"random_updates must be between 0 and 1, got {self.random_updates}")
 
-    def beta_at(self, progress: float) -> float:
-        """β when this share of the stage is done: geometric, or linear where it starts at 0."""
-        first, last = self.beta
-        return last * progress if first == 0 else float(first * (last / first) ** progress)
+    def beta_at(self, progress: float, level: int = 1) -> float:
+        """β of a level when this share of the stage is done."""
+        ratio = _between(self.beta_ratio, progress)
+        return _between(self.beta, progress) * ratio ** (level - 1)
+
+
+def _between(ends: tuple[float, ...], progress: float) -> float:
+    """Geometric interpolation, or linear if the first value is 0."""
+    first, last = ends
+    return last * progress if first == 0 else float(first * (last / first) ** progress)
 
 
 class Timetable:
