@@ -1,4 +1,4 @@
-"""When does a level update: criteria CE and CU, fixed clocks, and the window of D_st.
+"""Rules that decide when a level updates: criteria CE and CU, fixed clocks, random updates.
 
 CE  expected    D_KL(q_st ‖ p_st) > D_KL(q_ch ‖ p_ch)
 CU  unexpected  D_st > γ · mean of the last τ_w values of D_st
@@ -18,18 +18,19 @@ from vpr.errors import VPRError
 class Window(NamedTuple):
     """The last τ_w values of D_st at one level, for each sequence: a ring buffer.
 
-    The paper's sum has τ_w + 1 terms over τ_w; ours is the mean of the last τ_w. Until it is
-    full it is the mean of what is there, and while it is empty nothing counts as unexpected.
+    The paper divides a sum of τ_w + 1 terms by τ_w; this is the mean of the last τ_w values. A
+    window that is not full yet averages the values it has. If it is empty, the mean is infinite,
+    so that no event is unexpected.
     """
 
     values: Tensor  # (B, τ_w)
     pushed: Tensor  # (B,) how many values were ever pushed
 
     @classmethod
-    def filled(cls, batch: int, size: int, usual: Tensor) -> Window:
-        """Full of `usual` (), or empty where that is NaN."""
-        count = torch.where(usual.isnan(), 0, size).expand(batch)
-        return cls(usual.nan_to_num(0.0).expand(batch, size).clone(), count.clone())
+    def filled(cls, batch: int, size: int, typical_kl: Tensor) -> Window:
+        """Full of `typical_kl` (), or empty where that is NaN."""
+        count = torch.where(typical_kl.isnan(), 0, size).expand(batch)
+        return cls(typical_kl.nan_to_num(0.0).expand(batch, size).clone(), count.clone())
 
     def mean(self, power: float = 1.0) -> Tensor:  # (B,)
         """(mean of D_st^power)^(1/power): the paper's mean at 1."""
@@ -59,7 +60,7 @@ class Window(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What the detector saw at one level. NaN where the signal did not arrive."""
+    """What a level compared at one frame. NaN where the signal did not reach the level."""
 
     kl_static: Tensor  # (B,) D_st = D_KL(q_st ‖ p_st): how far the belief moved
     kl_change: Tensor  # (B,) D_ch = D_KL(q_ch ‖ p_ch): how wrong the prediction was
@@ -70,12 +71,12 @@ class Evidence(NamedTuple):
 
     @classmethod
     def unasked(cls, boundary: Tensor, unknown: Tensor) -> Evidence:
-        """No comparison was made: all values are `unknown`, and `boundary` is the decision."""
+        """Evidence without a comparison: `boundary` is the decision, all values are `unknown`."""
         neither = torch.zeros_like(boundary)
         return cls(unknown, unknown, unknown, neither, neither, boundary)
 
     def masked(self, arrives: Tensor, opening: Tensor) -> Evidence:
-        """Only where the signal arrived; at a sequence's first frame every level updates."""
+        """Keep only where the signal arrived. All levels update at a sequence's first frame."""
         return Evidence(
             self.kl_static.where(arrives, torch.nan),
             self.kl_change.where(arrives, torch.nan),
@@ -87,7 +88,7 @@ class Evidence(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A rule's answer for each sequence; which criterion spoke, and against which threshold."""
+    """The decision of a rule for each sequence, the criteria that held, and the threshold."""
 
     expected: Tensor  # (B,) CE
     unexpected: Tensor  # (B,) CU
@@ -96,7 +97,7 @@ class Decision(NamedTuple):
     random: Tensor | None = None  # (B,) updates without a criterion, if the rule has any
 
     def evidence(self, kl_static: Tensor, kl_change: Tensor) -> Evidence:
-        """With what was compared."""
+        """Add the values that were compared."""
         expected, unexpected, boundary, threshold, _ = self
         return Evidence(kl_static, kl_change, threshold, expected, unexpected, boundary)
 
@@ -111,22 +112,22 @@ class Rule(Protocol):
 
     @property
     def power(self) -> float:
-        """Of the mean that tells what is usual."""
+        """Exponent of the mean of D_st; 1 is the paper's."""
         ...
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
-        """All (B,): the frame's number from 0, D_st, D_ch and the window's mean.
+        """Decide from the frame's number (from 0), D_st, D_ch and the window's mean, all (B,).
 
-        D_st and D_ch are NaN where the signal did not arrive; what is said there does not count.
+        D_st and D_ch are NaN where the signal did not arrive; decisions there are ignored.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Subjective:
-    """The paper's rule: a level updates when its own beliefs say that its features changed."""
+    """The paper's rule: a level updates when its own beliefs indicate that its features changed."""
 
     expected: bool = True
     unexpected: bool = True
@@ -142,9 +143,9 @@ class Subjective:
             )
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
-        threshold = self.gamma * usual
+        threshold = self.gamma * typical_kl
         never = torch.zeros_like(time, dtype=torch.bool)
         expected = kl_static > kl_change if self.expected else never
         unexpected = kl_static > threshold if self.unexpected else never
@@ -153,9 +154,10 @@ class Subjective:
 
 @dataclass(frozen=True)
 class Clockwork:
-    """Level n updates every `intervals[n − 1]` frames, whatever is seen (as in CW-VAE).
+    """Level n updates every `intervals[n − 1]` frames, independent of the input (as in CW-VAE).
 
-    Nesting holds here too: a tick passes only where the level below ticks, so take multiples.
+    A level updates only where the level below does, so each interval should be a multiple of the
+    one before.
     """
 
     intervals: tuple[int, ...]
@@ -167,9 +169,9 @@ class Clockwork:
             raise VPRError(f"intervals must be 1 or more, got {self.intervals}")
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
-        return _by_clock(time % self.intervals[level - 1] == 0, usual)
+        return _by_clock(time % self.intervals[level - 1] == 0, typical_kl)
 
 
 @dataclass(frozen=True)
@@ -180,9 +182,9 @@ class Always:
     power: float = 1.0
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
-        return _by_clock(torch.ones_like(time, dtype=torch.bool), usual)
+        return _by_clock(torch.ones_like(time, dtype=torch.bool), typical_kl)
 
 
 @dataclass(frozen=True)
@@ -208,15 +210,15 @@ class RandomUpdates:
         return self.rule.power
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
-        decision = self.rule.decide(level, time, kl_static, kl_change, usual)
+        decision = self.rule.decide(level, time, kl_static, kl_change, typical_kl)
         drawn = torch.rand(time.shape, generator=self.generator) < self.probability
         random = drawn.to(time.device) & ~decision.boundary
         return decision._replace(boundary=decision.boundary | random, random=random)
 
 
-def _by_clock(boundary: Tensor, usual: Tensor) -> Decision:
-    """No criterion spoke and there was no threshold."""
+def _by_clock(boundary: Tensor, typical_kl: Tensor) -> Decision:
+    """A decision without criteria and threshold."""
     neither = torch.zeros_like(boundary)
-    return Decision(neither, neither, boundary, torch.full_like(usual, torch.nan))
+    return Decision(neither, neither, boundary, torch.full_like(typical_kl, torch.nan))
