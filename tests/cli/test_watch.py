@@ -23,7 +23,7 @@ from vpr import VPR, Stream, VPRError
 from vpr.cli import main
 from vpr.data import MovingBall, evaluation_rng
 from vpr.evaluation.boundary_files import read_marks
-from vpr.segmenting.eye import Pixels
+from vpr.segmenting.segmenter import Pixels
 from vpr.video import Fit, open_footage
 from vpr.watching.feed import Arrival
 from vpr.watching.watcher import Seen, Watcher

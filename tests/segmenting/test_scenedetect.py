@@ -15,8 +15,8 @@ import torch
 
 from vpr import VPR, Stream, VPRError
 from vpr.data import MovingBall, evaluation_rng
-from vpr.segmenting.eye import Pixels, with_threshold
 from vpr.segmenting.scenedetect import VPRDetector
+from vpr.segmenting.segmenter import Pixels, with_threshold
 from vpr.video.fit import Fit
 
 FRAMES = 60

@@ -15,7 +15,7 @@ import vpr
 from tests.segmenting.made import frames_of, scenes, write_video
 from vpr import VPR, Stream, VPRError
 from vpr.segmenting import keyframes
-from vpr.segmenting.eye import CHUNK, Pixels
+from vpr.segmenting.segmenter import CHUNK, Pixels
 from vpr.video import Frame
 
 Factory = Callable[..., Any]

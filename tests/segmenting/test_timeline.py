@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from tests.segmenting.made import event, relaxed, timeline
 from vpr import Timeline, VPRError
-from vpr.segmenting.stored import as_json, from_dict
 from vpr.segmenting.timeline import Event
+from vpr.segmenting.timeline_json import as_json, from_dict
 
 positive = st.floats(0, 1e6, width=32)
 events = st.builds(

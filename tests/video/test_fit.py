@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vpr import VPRError
 from vpr.video import Fit
 from vpr.video.fit import Mode
-from vpr.video.upright import Turn, turn_of
+from vpr.video.orientation import Turn, turn_of
 
 sides = st.integers(1, 70)
 

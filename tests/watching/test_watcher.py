@@ -14,7 +14,7 @@ from vpr import VPR, Stream, VPRError
 from vpr.segmenting.timeline import Event
 from vpr.video.frames import Frame
 from vpr.watching.feed import Arrival
-from vpr.watching.lines import Lines, as_line
+from vpr.watching.json_lines import Lines, as_line
 from vpr.watching.watcher import Account, Seen, Watcher
 
 

@@ -13,10 +13,10 @@ from vpr.boundaries import Sight
 from vpr.model import VPR
 from vpr.pretrained import load_model
 from vpr.segmenting.batch import write_files
-from vpr.segmenting.eye import Eye
 from vpr.segmenting.fitting import fit_for
-from vpr.segmenting.record import Record
+from vpr.segmenting.recorder import Record
 from vpr.segmenting.segment import as_gap, as_source, follow, reported
+from vpr.segmenting.segmenter import Eye
 from vpr.video import Fit, Frame, Picture, Source
 
 

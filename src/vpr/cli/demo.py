@@ -12,7 +12,7 @@ from vpr.cli.show import file_stem, prepare_for_few, print_json, print_table
 from vpr.data import DATASETS
 
 if TYPE_CHECKING:
-    from vpr.demo.table import Row
+    from vpr.pages.demo.summary_table import Row
 
 SHOWN = "moving-ball"  # where no model is named
 
@@ -32,7 +32,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.demo import as_json, page, run_demo, summary_rows
+    from vpr.pages.demo import demo_json, demo_page, run_demo, summary_rows
     from vpr.pretrained import data_for, load_model
     from vpr.utils.files import write_text
 
@@ -47,9 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
     )
     out = arguments.out or _page_of(arguments.model)
-    write_text(out, page(demo))
+    write_text(out, demo_page(demo))
     if arguments.json:
-        print_json(as_json(demo) | {"page": str(out)})
+        print_json(demo_json(demo) | {"page": str(out)})
     else:
         _print(summary_rows(demo))
         print(f"Open {out} to see it.")

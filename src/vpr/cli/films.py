@@ -12,7 +12,7 @@ from vpr.cli.show import file_stem, prepare_for_few, print_json, print_table, pr
 from vpr.data import DATASETS, Dataset
 
 if TYPE_CHECKING:
-    from vpr.films import Film
+    from vpr.generation.film import Film
     from vpr.model import VPR
 
 APART = ("help", "model", "out", "json", "debug")  # in the name already, or no matter to the film
@@ -46,7 +46,7 @@ def film_command(kind: FilmKind) -> Command:
         parser.set_defaults(usual=usual)
 
     def run(arguments: argparse.Namespace) -> int:
-        from vpr.films import film_files, write_film
+        from vpr.generation.film_files import film_files, write_film
 
         film = kind.make(arguments, *_open(arguments))
         name = "-".join([file_stem(kind.name, arguments.model), *_variant(arguments)])

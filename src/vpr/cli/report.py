@@ -12,7 +12,7 @@ from vpr.cli.show import file_stem, prepare, print_json, print_table, progress_b
 from vpr.data import DATASETS
 
 if TYPE_CHECKING:
-    from vpr.report import Report
+    from vpr.pages.report import Report
 
 DESCRIPTION = """\
 Write one HTML page that opens without a network: how often each level updates and why, which factor
@@ -34,8 +34,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from vpr.pages.report import report_json, report_page, run_report
     from vpr.pretrained import data_for, load_model
-    from vpr.report import as_json, page, run_report
     from vpr.training.checkpoint import RunFolder
     from vpr.utils.files import step_lines, write_text
 
@@ -52,13 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
             sequences=arguments.sequences,
             length=arguments.length,
             seed=arguments.seed,
-            watch=lambda done: advance(done, "sequences"),
+            on_progress=lambda done: advance(done, "sequences"),
         )
     here = Path(file_stem("report", arguments.model) + ".html")
     out = arguments.out or (folder.report if folder.exists() else here)
-    write_text(out, page(report))
+    write_text(out, report_page(report))
     if arguments.json:
-        print_json(as_json(report) | {"report": str(out)})
+        print_json(report_json(report) | {"report": str(out)})
     else:
         _print(report)
         print(f"Open {out} to see it.")
@@ -75,7 +75,7 @@ def _print(report: Report) -> None:
                 level.update_rate,
                 level.lengths.mean if level.lengths.events else "–",
                 level.kl,
-                *(factor.told[level.level - 1] for factor in report.factors),
+                *(factor.probe[level.level - 1] for factor in report.factors),
             ]
             for level in report.levels
         ],

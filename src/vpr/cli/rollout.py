@@ -10,7 +10,7 @@ from vpr.cli.films import FilmKind, Table, film_command
 from vpr.data import Dataset
 
 if TYPE_CHECKING:
-    from vpr.films import Film
+    from vpr.generation.film import Film
     from vpr.model import VPR
 
 DESCRIPTION = """\
@@ -35,7 +35,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def make(arguments: argparse.Namespace, model: VPR, data: Dataset, levels: Sequence[int]) -> Film:
-    from vpr.films import rollout_film
+    from vpr.generation.rollout_film import rollout_film
 
     names = ("steps", "frames", "seed", "samples", "below")
     return rollout_film(model, data, levels, **{name: getattr(arguments, name) for name in names})

@@ -10,7 +10,7 @@ from vpr.cli.films import FilmKind, Table, film_command
 from vpr.data import Dataset
 
 if TYPE_CHECKING:
-    from vpr.films import Film
+    from vpr.generation.film import Film
     from vpr.model import VPR
 
 HELP = "See what varies at each level while the others hold."
@@ -31,7 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def make(arguments: argparse.Namespace, model: VPR, data: Dataset, levels: Sequence[int]) -> Film:
-    from vpr.films import sample_film
+    from vpr.generation.sample_film import sample_film
 
     names = ("n", "frames", "seed")
     chosen = {name: getattr(arguments, name) for name in names}

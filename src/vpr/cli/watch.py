@@ -60,8 +60,8 @@ class Display(Protocol):
 
 def run(arguments: argparse.Namespace) -> int:
     from vpr.pretrained import load_model
-    from vpr.segmenting.eye import with_threshold
     from vpr.segmenting.fitting import fit_for
+    from vpr.segmenting.segmenter import with_threshold
     from vpr.utils.threads import use_threads
     from vpr.video import Fit, open_footage
     from vpr.video.finding import is_address
@@ -113,8 +113,8 @@ def _arrivals(source: Source, comes_by_itself: bool, realtime: bool | None) -> I
 def _display(arguments: argparse.Namespace, source: str, levels: int) -> Display:
     from rich.console import Console
 
-    from vpr.watching.lines import Lines
-    from vpr.watching.view import View
+    from vpr.watching.json_lines import Lines
+    from vpr.watching.terminal_view import View
 
     console = Console()
     if arguments.json or not console.is_terminal or console.is_dumb_terminal:

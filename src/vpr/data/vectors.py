@@ -18,7 +18,7 @@ from vpr.data.clips import Clip, mapped
 from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
 from vpr.errors import VPRError
 from vpr.utils.options import option
-from vpr.video.images import natural
+from vpr.video.image_folder import natural
 
 ROWS = 4096  # read at once, for the mean and the standard deviation
 

@@ -10,10 +10,10 @@ from typing import Any, Literal
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.pretrained import fingerprint, load_model
-from vpr.segmenting.eye import check_watches, with_threshold
-from vpr.segmenting.finished import Stamps
+from vpr.segmenting.completed import Stamps
 from vpr.segmenting.fitting import fit_for
 from vpr.segmenting.segment import Watch, as_gap, as_source, reported, segment
+from vpr.segmenting.segmenter import check_watches, with_threshold
 from vpr.segmenting.sweep import sweep
 from vpr.segmenting.targets import Target
 from vpr.segmenting.timeline import Timeline

@@ -8,8 +8,8 @@ import numpy as np
 
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.segmenting.eye import Pixels, check_watches, with_threshold
 from vpr.segmenting.fitting import OTHERWISE, fit_for
+from vpr.segmenting.segmenter import Pixels, check_watches, with_threshold
 from vpr.stream import Stream
 from vpr.video.fit import Fit, Mode
 from vpr.video.frames import Picture

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.pretrained import load_model
-from vpr.segmenting.eye import CHUNK, Eye, check_watches, with_threshold
 from vpr.segmenting.fitting import fit_for
-from vpr.segmenting.record import Record
+from vpr.segmenting.recorder import Record
+from vpr.segmenting.segmenter import CHUNK, Eye, check_watches, with_threshold
 from vpr.segmenting.timeline import Timeline
 from vpr.video import Fit, Frame, Picture, Source, open_footage
 from vpr.video.fit import Mode

@@ -14,8 +14,8 @@ from torch import Tensor
 from vpr.errors import VPRError
 from vpr.events import Decision, Subjective
 from vpr.model import VPR
-from vpr.segmenting.eye import CHUNK, Pixels, check_watches, surprised, with_rule
 from vpr.segmenting.segment import Watch, fitted
+from vpr.segmenting.segmenter import CHUNK, Pixels, check_watches, surprised, with_rule
 from vpr.video import Fit, Frame, Source
 
 STEPS = range(-3, 10)  # thirds of an octave around the model's own γ: from a half of it to 8 times

@@ -103,25 +103,25 @@ class Timeline:
 
     def to_pandas(self) -> DataFrame:
         """One row an event."""
-        from vpr.segmenting.tables import frame_of
+        from vpr.segmenting.event_table import frame_of
 
         return frame_of(self)
 
     def to_csv(self, path: Path | str) -> None:
         """One row an event; `exact` is its time in seconds as a fraction."""
-        from vpr.segmenting.tables import write_csv
+        from vpr.segmenting.event_table import write_csv
 
         write_csv(Path(path), self)
 
     def to_json(self, path: Path | str) -> None:
         """All there is, for `from_json`."""
-        from vpr.segmenting.stored import write_timeline
+        from vpr.segmenting.timeline_json import write_timeline
 
         write_timeline(Path(path), self)
 
     @classmethod
     def from_json(cls, path: Path | str) -> Timeline:
-        from vpr.segmenting.stored import read_timeline
+        from vpr.segmenting.timeline_json import read_timeline
 
         return read_timeline(Path(path))
 
@@ -144,10 +144,10 @@ class Timeline:
 
     def to_html(self, path: Path | str) -> None:
         """One page to look at, which needs no network; it plays the footage, if that is a file."""
-        from vpr.segmenting.page import page_parts
+        from vpr.pages.timeline.timeline_page import timeline_page_parts
         from vpr.utils.files import write_parts
 
-        write_parts(Path(path), page_parts(self, _seen_from(Path(path), self.source)))
+        write_parts(Path(path), timeline_page_parts(self, _seen_from(Path(path), self.source)))
 
     def plot(self) -> Figure:
         """A figure of matplotlib: for each level its events and the curves that decided."""
@@ -157,9 +157,9 @@ class Timeline:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from vpr.segmenting.notebook import glance
+        from vpr.pages.timeline.notebook_summary import notebook_summary
 
-        return glance(self)
+        return notebook_summary(self)
 
 
 def _seen_from(page: Path, source: str) -> str | None:

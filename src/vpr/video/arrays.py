@@ -14,8 +14,8 @@ from vpr.errors import VPRError
 from vpr.video.array_files import Layout, header, opened, read
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.opened import LARGEST
-from vpr.video.plain import plain_frame
+from vpr.video.pyav import LARGEST
+from vpr.video.untimed import plain_frame
 
 NEAR = 1e-3  # how far beyond [0, 1] rounding may bring a number
 

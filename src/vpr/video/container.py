@@ -11,9 +11,9 @@ from vpr.errors import VPRError
 from vpr.video.decoding import Decoding
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.opened import Opening, open_container, require_av, video_stream
+from vpr.video.orientation import Turn, turn_of_frame
+from vpr.video.pyav import Opening, open_container, require_av, video_stream
 from vpr.video.rates import USUAL, Clock
-from vpr.video.upright import Turn, turn_of_frame
 
 
 class Container:

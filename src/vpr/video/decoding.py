@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from vpr.video.opened import LARGEST
+from vpr.video.pyav import LARGEST
 
 LATE = 1.0  # seconds that a last frame may stay without saying so
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vpr.errors import VPRError
-from vpr.video.images import IMAGES, natural
+from vpr.video.image_folder import IMAGES, natural
 
 # By extension, since a folder holds other files too; a file that is named is read whatever it is.
 # fmt: off

@@ -18,10 +18,10 @@ from vpr.video.container import Container
 from vpr.video.finding import Named, footage, images_in, is_address
 from vpr.video.fit import Fit
 from vpr.video.frames import Source
-from vpr.video.images import Images
-from vpr.video.opened import Opening
-from vpr.video.pipe import Pipe
+from vpr.video.image_folder import Images
+from vpr.video.pyav import Opening
 from vpr.video.rates import Rate, as_rate
+from vpr.video.raw_pipe import Pipe
 
 
 def open_footage(

@@ -10,7 +10,7 @@ from rich.segment import Segment
 
 from vpr.segmenting.webvtt import milliseconds, timestamp
 from vpr.video.frames import Frame
-from vpr.watching.blocks import half_blocks, small
+from vpr.watching.half_blocks import half_blocks, small
 
 COLUMNS = 20
 GAP = "  "

@@ -10,12 +10,13 @@ from rich.text import Text
 
 from vpr.boundaries import Kind
 from vpr.events import Evidence
+from vpr.pages.palette import KINDS
 
-MARKS: dict[Kind, tuple[str, str, str]] = {  # character, without Unicode, colour
-    "expected": ("●", "o", "cyan"),
-    "unexpected": ("▲", "^", "magenta"),
-    "both": ("◆", "#", "green"),
-    "clock": ("■", "=", "blue"),
+MARKS: dict[Kind, tuple[str, str]] = {  # in Unicode and in ASCII
+    "expected": ("●", "o"),
+    "unexpected": ("▲", "^"),
+    "both": ("◆", "#"),
+    "clock": ("■", "="),
 }
 GAUGE = 13  # characters; the threshold is in the middle
 AHEAD = len("L9 ")
@@ -52,8 +53,7 @@ class Lane:
         line = Text(no_wrap=True)
         for column in range(self._now - self.columns + 1, self._now + 1):
             if column in marks:
-                character, without, colour = MARKS[marks[column]]
-                line.append(without if self.plain else character, colour)
+                line.append(mark(marks[column], self.plain))
             else:
                 line.append("." if self.plain else "·", "dim")
         return line
@@ -67,6 +67,11 @@ class Lane:
         bar.stylize("bold yellow" if value > threshold else "white")
         text = Text.assemble(f"{_short(value):>4} of {_short(threshold):<4} ", bar)
         return text if self._asked else Text(text.plain, "dim")
+
+
+def mark(kind: Kind, plain: bool) -> Text:
+    """The mark of an event in its colour, which suits a dark terminal."""
+    return Text(MARKS[kind][plain], KINDS[kind].dark)
 
 
 def _bar(value: float, threshold: float, plain: bool) -> Text:

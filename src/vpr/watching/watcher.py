@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from vpr.events import Evidence
 from vpr.model import VPR
-from vpr.segmenting.eye import Pixels, check_watches
+from vpr.segmenting.segmenter import Pixels, check_watches
 from vpr.segmenting.timeline import Event
 from vpr.stream import Stream
 from vpr.video.frames import Frame

@@ -1,0 +1,40 @@
+"""MP4 files, by PyAV if it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+
+from vpr.generation.film_sheet import Pixels
+from vpr.utils.files import write_atomically
+
+
+def can_write_mp4() -> bool:
+    return find_spec("av") is not None
+
+
+def write_mp4(path: Path, pictures: Iterable[Pixels], milliseconds: int) -> None:
+    """One or more pictures of one size, whose sides are even, each shown for so long.
+
+    They are taken one by one, so that a film may be longer than the memory is large.
+    """
+    write_atomically(path, lambda temporary: _encode(temporary, pictures, milliseconds))
+
+
+def _encode(path: Path, pictures: Iterable[Pixels], milliseconds: int) -> None:
+    import av
+
+    left = iter(pictures)
+    first = next(left)
+    with av.open(path, "w", format="mp4") as file:
+        stream = file.add_stream("h264", rate=Fraction(1000, milliseconds))
+        stream.height, stream.width = first.shape[:2]
+        stream.pix_fmt = "yuv420p"  # what every player knows
+        stream.options = {"crf": "15"}  # small saturated shapes suffer first
+        stream.thread_count = 1  # more would give another file on a machine with more
+        for picture in chain([first], left):
+            file.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        file.mux(stream.encode())
