@@ -26,7 +26,7 @@ from vpr.evaluation.boundary_files import read_marks
 from vpr.segmenting.segmenter import Pixels
 from vpr.video import Fit, open_footage
 from vpr.watching.feed import Arrival
-from vpr.watching.watcher import Seen, Watcher
+from vpr.watching.watcher import WatchedFrame, Watcher
 
 Capture = pytest.CaptureFixture[str]
 FRAMES, SIDE = 60, 64
@@ -140,7 +140,7 @@ def test_what_comes_too_fast_is_dropped_and_told(
 ) -> None:
     see = Watcher.see
 
-    def slowly(self: Watcher, arrival: Arrival) -> Seen:
+    def slowly(self: Watcher, arrival: Arrival) -> WatchedFrame:
         sleep(0.01)
         return see(self, arrival)
 
@@ -242,7 +242,7 @@ def test_a_terminal_is_left_as_it_was_whatever_happens(
 ) -> None:
     see = Watcher.see
 
-    def break_down(self: Watcher, arrival: Arrival) -> Seen:
+    def break_down(self: Watcher, arrival: Arrival) -> WatchedFrame:
         if arrival.frame.number == 9:
             raise VPRError("the camera fell down")
         return see(self, arrival)

@@ -16,7 +16,7 @@ from vpr.data import Batch, Dataset, MiniworldMaze, MovingBall, Synthetic, evalu
 from vpr.generation import film_files as film_files_module
 from vpr.generation.film import Film, Strip
 from vpr.generation.film_files import film_files, write_film
-from vpr.generation.film_sheet import LABEL, moments, sheet
+from vpr.generation.film_sheet import LABEL, animation, sheet
 from vpr.generation.rollout_film import rollout_film, true_events
 from vpr.generation.sample_film import sample_film
 
@@ -139,7 +139,7 @@ class TestPictures:
         assert tops == sorted(tops)
 
     def test_moments_have_a_panel_for_each_strip(self) -> None:
-        pictures = moments(FILM)
+        pictures = animation(FILM)
         assert len(pictures) == 4
         assert all(side % 2 == 0 for picture in pictures for side in picture.shape[:2])
         for value, times in ((51, [1] * 4), (153, [1, 1, 0, 0]), (204, [1] * 4)):
@@ -179,7 +179,7 @@ class TestFiles:
         write_film(GREY, files, lambda done, name: None)
         with av.open(files["mp4"]) as video:
             found = [frame.to_ndarray(format="rgb24") for frame in video.decode(video=0)]
-        wanted = moments(GREY)
+        wanted = animation(GREY)
         assert len(found) == len(wanted)
         for a, b in zip(found, wanted, strict=True):
             assert np.abs(a.astype(int) - b).mean() < 3
@@ -190,8 +190,8 @@ class TestFiles:
     [
         ({"levels": [4]}, "level must be 1 to 3, got 4"),
         ({"levels": [1], "steps": 0}, "steps must be 1 or more, got 0"),
-        ({"levels": [1], "frames": 1}, "2 frames or more"),
-        ({"levels": [1], "data": Synthetic()}, "the model sees frames of"),
+        ({"levels": [1], "frames": 1}, "2 or more frames"),
+        ({"levels": [1], "data": Synthetic()}, "the model needs frames of"),
     ],
 )
 def test_mistakes(model: VPR, asked: dict, says: str) -> None:

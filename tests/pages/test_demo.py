@@ -88,8 +88,8 @@ class TestRun:
     @pytest.mark.parametrize(
         ("levels", "change", "says"),
         [
-            (2, {"sequences": 0}, "1 sequence or more"),
-            (2, {"length": 1}, "2 frames or more"),
+            (2, {"sequences": 0}, "1 or more sequences"),
+            (2, {"length": 1}, "2 or more frames"),
             (1, {}, "one level detects no events"),
             (2, {"data": Synthetic()}, "the data has"),
         ],

@@ -170,7 +170,7 @@ class TestFacts:
     ("change", "says"),
     [
         ({"sequences": 1}, "2 sequences or more"),
-        ({"length": 1}, "2 frames or more"),
+        ({"length": 1}, "2 or more frames"),
         ({"data": Synthetic()}, "the data has"),
     ],
 )

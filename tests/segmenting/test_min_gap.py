@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.segmenting.made import event, relaxed
-from vpr.segmenting.min_gap import spread_out
+from vpr.segmenting.min_gap import apply_min_gap
 from vpr.segmenting.timeline import Event
 
 levels_by_frame = st.dictionaries(
@@ -30,7 +30,7 @@ def test_far_apart_nested_and_nothing_left_out_in_vain(
     found: dict[int, tuple[int, float]], frames: int
 ) -> None:
     events, gap = nested(found), Fraction(frames, 25)
-    kept = spread_out(events, gap)
+    kept = apply_min_gap(events, gap)
     assert kept == [each for each in events if each in kept]
     for level in (2, 3, 4):
         mine = [each for each in kept if each.level == level]
@@ -46,15 +46,15 @@ def test_far_apart_nested_and_nothing_left_out_in_vain(
 
 def test_the_stronger_stays() -> None:
     weak, strong, far = event(10, kl_static=2.0), event(12, kl_static=5.0), event(30)
-    assert spread_out([weak, strong, far], Fraction(1, 5)) == [strong, far]
+    assert apply_min_gap([weak, strong, far], Fraction(1, 5)) == [strong, far]
 
 
 def test_what_the_level_above_keeps_stays() -> None:
     low, loud, high = event(10, 2, 2.0), event(12, 2, 5.0), event(10, 3, 2.0)
-    assert spread_out([low, high, loud], Fraction(1, 5)) == [low, high]
+    assert apply_min_gap([low, high, loud], Fraction(1, 5)) == [low, high]
 
 
 def test_just_so_far_apart_is_far_enough_and_no_gap_changes_nothing() -> None:
     two = [event(10), event(15)]
-    assert spread_out(two, Fraction(1, 5)) == two
-    assert spread_out([event(1), event(2)], Fraction(0)) == [event(1), event(2)]
+    assert apply_min_gap(two, Fraction(1, 5)) == two
+    assert apply_min_gap([event(1), event(2)], Fraction(0)) == [event(1), event(2)]

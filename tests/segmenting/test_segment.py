@@ -48,7 +48,7 @@ def test_an_encoded_file(model: VPR, tmp_path: Path) -> None:
     path = tmp_path / "Überfall 映画.mp4"
     write_video(path, scenes(45))
     told: list[tuple[int, int | None]] = []
-    timeline = vpr.segment(path, model, watch=lambda *now: told.append(now))
+    timeline = vpr.segment(path, model, on_progress=lambda *now: told.append(now))
     assert timeline.frames == 45
     assert timeline.source == str(path)
     assert timeline.trouble is None
@@ -136,7 +136,7 @@ def test_footage_that_is_none(model: VPR, tiny_model: Factory, tmp_path: Path) -
     cases: list[tuple[Any, str]] = [
         (iter(()), "has no frames"),
         (3, "a path, an array or frames"),
-        (iter([scenes(1)]), "made of vpr.video.Frame"),
+        (iter([scenes(1)]), "must be vpr.video.Frame"),
         (bad, "NaN or infinity in frame 2"),
         (tmp_path / "a.mp4", "cannot be read"),
         (reversed(list(frames_of(scenes(3)))), "sort the frames"),

@@ -13,16 +13,20 @@ from tests.segmenting.made import scenes
 from vpr import VPR, Stream, VPRError
 from vpr.boundaries import Sight, plain_boundaries
 from vpr.events import Always, Clockwork, Rule, Subjective
-from vpr.segmenting.segmenter import Eye, Pixels, with_threshold
+from vpr.segmenting.segmenter import Pixels, Segmenter, with_threshold
 
 Factory = Callable[..., Any]
 VALUES = ("kl_static", "kl_change", "threshold")
 
 
-def look(model: VPR, pictures: np.ndarray, chunk: int) -> list[list[Sight]]:
-    eye = Eye(model)
+def process(model: VPR, pictures: np.ndarray, chunk: int) -> list[list[Sight]]:
+    segmenter = Segmenter(model)
     starts = range(0, len(pictures), chunk)
-    return [told for start in starts for told in eye.look(list(pictures[start : start + chunk]))]
+    return [
+        told
+        for start in starts
+        for told in segmenter.process(list(pictures[start : start + chunk]))
+    ]
 
 
 @pytest.fixture
@@ -40,7 +44,7 @@ def model(tiny_model: Factory) -> VPR:
 def test_equals_the_stream(model: VPR, rule: Rule, chunk: int) -> None:
     model.rule = rule
     pictures = scenes(40)
-    stream, told = Stream(model), look(model, pictures, chunk)
+    stream, told = Stream(model), process(model, pictures, chunk)
     found = 0
     for number, frame in enumerate(Pixels(model)(list(pictures))):
         live = stream.push(frame)
@@ -55,7 +59,7 @@ def test_equals_the_stream(model: VPR, rule: Rule, chunk: int) -> None:
 def test_equals_observe(model: VPR) -> None:
     """Also where nothing happened: the evidence itself, and NaN where nobody was asked."""
     pictures = scenes(40)
-    told = look(model, pictures, 16)
+    told = process(model, pictures, 16)
     with torch.no_grad():
         trace = model.observe(Pixels(model)(list(pictures)).unsqueeze(0))
     happened = set()
@@ -77,7 +81,7 @@ def test_single_precision_finds_the_same_as_a_stream(tiny_model: Factory) -> Non
     model = tiny_model(3, seed=12, window=5, frame=(3, 16, 16), dtype=torch.float32)
     model.usual.fill_(0.5)
     pictures = scenes(30)
-    told, stream = look(model, pictures, 16), Stream(model)
+    told, stream = process(model, pictures, 16), Stream(model)
     for number, frame in enumerate(Pixels(model)(list(pictures))):
         live = stream.push(frame)
         ours = list(plain_boundaries(told[number], number)) if number else []
@@ -88,7 +92,7 @@ def test_single_precision_finds_the_same_as_a_stream(tiny_model: Factory) -> Non
 
 def test_grey_pictures(tiny_model: Factory) -> None:
     model = tiny_model(2, frame=(1, 16, 16))
-    assert len(look(model, scenes(9)[..., :1], 4)) == 9
+    assert len(process(model, scenes(9)[..., :1], 4)) == 9
 
 
 def test_another_threshold_leaves_the_model_alone(model: VPR) -> None:
@@ -98,7 +102,7 @@ def test_another_threshold_leaves_the_model_alone(model: VPR) -> None:
     assert (strict.rule.gamma, model.rule.gamma) == (50.0, 1.1)
     pictures = scenes(60)
     surprises = [
-        sum(told[1].unexpected for told in look(each, pictures, 16) if len(told) > 1)
+        sum(told[1].unexpected for told in process(each, pictures, 16) if len(told) > 1)
         for each in (model, strict)
     ]
     assert surprises[0] > surprises[1]
@@ -113,4 +117,4 @@ def test_a_rule_without_a_threshold_is_told(model: VPR, rule: Rule) -> None:
 
 def test_one_level_finds_nothing(tiny_model: Factory) -> None:
     with pytest.raises(VPRError, match="train one of 2 or more"):
-        Eye(tiny_model(1))
+        Segmenter(tiny_model(1))

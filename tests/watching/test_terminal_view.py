@@ -15,10 +15,10 @@ from vpr.boundaries import Kind
 from vpr.events import Evidence
 from vpr.segmenting.timeline import Event
 from vpr.video.frames import Frame
-from vpr.watching.half_blocks import UPPER, half_blocks, small
+from vpr.watching.half_blocks import UPPER, half_blocks, scaled_to
 from vpr.watching.lanes import GAUGE, Lane
-from vpr.watching.terminal_view import View, in_words
-from vpr.watching.watcher import Seen
+from vpr.watching.terminal_view import TerminalView, summary_text
+from vpr.watching.watcher import WatchedFrame
 
 WIDTH = 90
 
@@ -39,23 +39,23 @@ def evidence(kl_static: float, threshold: float) -> Evidence:
     return Evidence(value, value / 2, limit, over, over, over)
 
 
-def seen(number: int, kinds: dict[int, Kind] | None = None, **more: float) -> Seen:
+def seen(number: int, kinds: dict[int, Kind] | None = None, **more: float) -> WatchedFrame:
     """At 10 frames a second; a red frame, wider than high."""
     picture = np.zeros((60, 90, 3), np.uint8)
     picture[..., 0] = 255
     frame = Frame(picture[::6, ::6], number, number, Fraction(1, 10), lambda w: picture[::3, :w])
     events = [Event(number, frame.time, n, k, 3.0, 1.0, 2.0) for n, k in (kinds or {}).items()]
     asked = [evidence(0.0, 0.0), *[evidence(3.0, 2.0)] * len(events), evidence(0.5, 2.0)][:3]
-    return Seen(frame, events, asked, int(more.get("dropped", 0)), more.get("late", 0.0))
+    return WatchedFrame(frame, events, asked, int(more.get("dropped", 0)), more.get("late", 0.0))
 
 
-def drawn(view: View) -> list[str]:
+def drawn(view: TerminalView) -> list[str]:
     with view.console.capture() as capture:
         view.console.print(view.picture())
     return capture.get().splitlines()
 
 
-def plain(view: View) -> list[str]:
+def plain(view: TerminalView) -> list[str]:
     """Without colours."""
     segments = view.console.render(view.picture())
     return "".join(s.text for s in segments if not s.control).splitlines()
@@ -108,7 +108,7 @@ def test_the_gauge(value: float, threshold: float, words: str) -> None:
 
 
 def test_a_view_in_colours() -> None:
-    view = View(console(), "camera  model", levels=3)
+    view = TerminalView(console(), "camera  model", levels=3)
     for number in range(60):
         kinds: dict[int, Kind] = {2: "both"} if number % 20 == 5 else {}
         view.show(seen(number, {**kinds, 3: "unexpected"} if number == 45 else kinds))
@@ -126,15 +126,17 @@ def test_a_view_in_colours() -> None:
 
 def test_256_colours_will_do_and_16_show_no_pictures() -> None:
     for colours, shows in (("256", True), ("standard", False), (None, False)):
-        view = View(console(colours), "camera", levels=2)
+        view = TerminalView(console(colours), "camera", levels=2)
         view.show(seen(1, {2: "both"}))
         assert (UPPER in "".join(plain(view))) is shows
-    assert View(console(height=8), "camera", levels=2).gallery is None  # no room
+    assert TerminalView(console(height=8), "camera", levels=2).gallery is None  # no room
 
 
 def test_a_terminal_without_unicode_gets_plain_letters() -> None:
     latin = TextIOWrapper(BytesIO(), encoding="ascii")
-    view = View(Console(file=latin, force_terminal=True, width=WIDTH, height=30), "camera", 3)
+    view = TerminalView(
+        Console(file=latin, force_terminal=True, width=WIDTH, height=30), "camera", 3
+    )
     for number in range(30):
         view.show(seen(number, {2: "both", 3: "expected"} if number == 9 else {}))
     text = "".join(plain(view))
@@ -143,7 +145,7 @@ def test_a_terminal_without_unicode_gets_plain_letters() -> None:
 
 
 def test_drops_and_lateness_are_said() -> None:
-    view = View(console(), "a very long name " * 20, levels=2)
+    view = TerminalView(console(), "a very long name " * 20, levels=2)
     view.show(seen(1, dropped=3))
     view.show(seen(9, dropped=4, late=2.4))
     assert plain(view)[1] == "7 frames dropped, the model is too slow; the source is 2 s late"
@@ -151,7 +153,7 @@ def test_drops_and_lateness_are_said() -> None:
 
 def test_the_view_is_drawn_a_few_times_a_second() -> None:
     now = 0.0
-    view = View(console(), "camera", levels=2, clock=lambda: now)
+    view = TerminalView(console(), "camera", levels=2, clock=lambda: now)
     draws: list[float] = []
     view.draw = lambda: (draws.append(now), setattr(view, "_drawn", now))  # type: ignore
     for number in range(1000):
@@ -169,10 +171,10 @@ def test_the_end_in_words() -> None:
         "delay_ms": {"median": 1.25, "max": 9.0},
         "late_s": 0.0,
     }
-    words = in_words(summary)
+    words = summary_text(summary)
     assert "stopped: 90 frames, none dropped; events: 5 of level 2, 1 of level 3" in words
     assert "--no-realtime" not in words
-    worse = in_words(summary | {"dropped": 4, "late_s": 3.0})
+    worse = summary_text(summary | {"dropped": 4, "late_s": 3.0})
     assert "4 dropped" in worse
     assert "--no-realtime" in worse
     assert "3.0 s behind" in worse
@@ -199,6 +201,6 @@ def test_small_pictures_fit(height: int, width: int) -> None:
         wide = min(wide, width)
         return np.zeros((max(round(height * wide / width), 1), wide, 3), np.uint8)
 
-    picture = small(Frame(whole(width), 0, 0, Fraction(1), whole), columns=20, rows=10)
+    picture = scaled_to(Frame(whole(width), 0, 0, Fraction(1), whole), columns=20, rows=10)
     assert 1 <= picture.shape[0] <= 20
     assert 1 <= picture.shape[1] <= 20

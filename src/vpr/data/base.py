@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 
-Watch = Callable[[int, int], None]  # told how much is done, and of how much
+OnProgress = Callable[[int, int], None]  # told how much is done, and of how much
 
 
 class Batch(NamedTuple):
@@ -39,7 +39,7 @@ class Dataset(Protocol):
 class Prepared(Protocol):
     """A dataset with work to do before its first sequences, which would otherwise wait for it."""
 
-    def prepare(self, watch: Watch | None = None) -> None: ...
+    def prepare(self, on_progress: OnProgress | None = None) -> None: ...
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.data.base import Watch
+from vpr.data.base import OnProgress
 from vpr.data.recording import write_parts
 from vpr.errors import VPRError
 from vpr.utils.files import why
@@ -46,21 +46,21 @@ class Decoder:
     folder: Path
     fit: Fit
 
-    def decode(self, pieces: list[str], watch: Watch | None = None) -> list[Clip]:
+    def decode(self, pieces: list[str], on_progress: OnProgress | None = None) -> list[Clip]:
         """All pieces, in their order; broken ones are told of and left out."""
         reasons: list[str] = []
         paths = dict(self._paths(pieces, reasons))
         missing = {piece: path for piece, path in paths.items() if not _found(path)}
         done = 0
         for number, (piece, path) in enumerate(missing.items()):
-            bar = _Bar(watch, done, number, len(missing) - number - 1)
+            bar = _Bar(on_progress, done, number, len(missing) - number - 1)
             try:
                 self._one(piece, path, bar)
             except UnreadableError as error:
                 reasons.append(str(error))
             done = bar.done
-        if watch is not None and done:
-            watch(done, done)  # no more guessing
+        if on_progress is not None and done:
+            on_progress(done, done)  # no more guessing
         return _told([clip for path in paths.values() for clip in _found(path)], reasons)
 
     def _paths(self, pieces: list[str], reasons: list[str]) -> Iterator[tuple[str, Path]]:
@@ -111,16 +111,16 @@ def _told(clips: list[Clip], reasons: list[str]) -> list[Clip]:
 class _Bar:
     """How many frames are done, and how many there may be: what lies ahead is guessed."""
 
-    def __init__(self, watch: Watch | None, done: int, pieces: int, ahead: int) -> None:
-        self.watch, self.done = watch, done
+    def __init__(self, on_progress: OnProgress | None, done: int, pieces: int, ahead: int) -> None:
+        self.on_progress, self.done = on_progress, done
         self.before, self.pieces, self.ahead = done, pieces, ahead
 
     def __call__(self, expected: int | None) -> None:
         self.done += 1
-        if self.watch is not None:
+        if self.on_progress is not None:
             here = max(expected or 0, self.done - self.before)
             mean = (self.before + here) / (self.pieces + 1)
-            self.watch(self.done, self.before + here + round(self.ahead * mean))
+            self.on_progress(self.done, self.before + here + round(self.ahead * mean))
 
 
 def _frames(source: Source, bar: _Bar) -> Iterator[NDArray[np.uint8]]:

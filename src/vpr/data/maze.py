@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vpr.data.base import Batch, Watch, change_points
+from vpr.data.base import Batch, OnProgress, change_points
 from vpr.data.maze_eyes import Look, open_eyes
 from vpr.data.maze_walk import FRAME, WALLS, WIDTH, draw_plan, hallways_for, walk
 from vpr.data.recording import (
@@ -89,24 +89,24 @@ class MiniworldMaze:
         frames, factors = cut(part, count, length, rng)
         return Batch(frames, factors, {name: change_points(v) for name, v in factors.items()})
 
-    def prepare(self, watch: Watch | None = None) -> None:
-        """Record the walks now; `watch` is told how many frames are done, and of how many."""
+    def prepare(self, on_progress: OnProgress | None = None) -> None:
+        """Record the walks now; `on_progress` is told how many frames are done, and of how many."""
         if read_recording(self._path(), self._layout()) is None:
             with open_eyes() as look:
-                write_recording(self._path(), self._layout(), self._takes(look, watch))
+                write_recording(self._path(), self._layout(), self._takes(look, on_progress))
 
     def unseen(self) -> MiniworldMaze:
         """The same maze by the walks that training never reads."""
         return replace(self, held_out=True)
 
-    def _takes(self, look: Look, watch: Watch | None) -> Iterator[Records]:
+    def _takes(self, look: Look, on_progress: OnProgress | None) -> Iterator[Records]:
         kind, (takes, frames) = self._layout()
         for take in range(takes):
             records = np.zeros(frames, dtype=kind)  # zeros in the gaps too: same walk, same bytes
             self._fill(records, np.random.default_rng(take), look)
             yield records
-            if watch is not None:
-                watch((take + 1) * frames, takes * frames)
+            if on_progress is not None:
+                on_progress((take + 1) * frames, takes * frames)
 
     def _fill(self, records: Records, rng: np.random.Generator, look: Look) -> None:
         """One walk through one maze."""

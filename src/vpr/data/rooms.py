@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vpr.data.base import Watch
+from vpr.data.base import OnProgress
 from vpr.data.room import SIZE, SURFACES, render
 from vpr.data.solids import Floats, Solid, capsule, cube, cylinder, sphere
 from vpr.errors import VPRError
@@ -50,8 +50,8 @@ class Rooms:
         self.planes = np.zeros(_SHAPE, dtype=np.uint8) if kept is None else kept
         self.ready = np.full(COUNT, kept is not None)
 
-    def prepare(self, which: NDArray[np.int64], watch: Watch | None = None) -> None:
-        """Render those that are missing; `watch` is told how many are done, and of how many."""
+    def prepare(self, which: NDArray[np.int64], on_progress: OnProgress | None = None) -> None:
+        """Render missing rooms; `on_progress(done, total)` is called after each."""
         missing = np.unique(which[~self.ready[which]])
         for done, room in enumerate(missing, start=1):
             scale, shape, orientation = np.unravel_index(room, GRID)
@@ -59,8 +59,8 @@ class Rooms:
             planes = render(solid, float(ORIENTATIONS[orientation]))
             self.planes[room] = (planes * UNIT).round().reshape(len(SURFACES), -1)
             self.ready[room] = True
-            if watch is not None:
-                watch(done, len(missing))
+            if on_progress is not None:
+                on_progress(done, len(missing))
         if len(missing) and self.ready.all():
             with contextlib.suppress(VPRError):  # a cache is a help, not a need
                 write_tensors(self.path, {"planes": torch.from_numpy(self.planes)}, {})

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vpr.data.base import Batch, Watch, change_points
+from vpr.data.base import Batch, OnProgress, change_points
 from vpr.data.room import SIZE
 from vpr.data.rooms import COUNT, Rooms, rooms
 from vpr.data.shapes_file import ShapesFile, shapes_file
@@ -58,10 +58,10 @@ class ThreeDShapesDynamic:
             changes=dict(zip(FACTORS, map(change_points, factors), strict=True)),
         )
 
-    def prepare(self, watch: Watch | None = None) -> None:
+    def prepare(self, on_progress: OnProgress | None = None) -> None:
         """Render all rooms now, and not when they are first asked for."""
         if not self.file:
-            rooms().prepare(np.arange(COUNT), watch)
+            rooms().prepare(np.arange(COUNT), on_progress)
 
     @property
     def counts(self) -> dict[str, int]:

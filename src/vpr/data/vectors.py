@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.data.base import Batch, Watch
+from vpr.data.base import Batch, OnProgress
 from vpr.data.clips import Clip, mapped
 from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
 from vpr.errors import VPRError
@@ -55,7 +55,7 @@ class Vectors:
         spans = (held_out_spans if self.evaluating else training_spans)(read.clips, self.held_out)
         return Batch(draw_windows(spans, (1,), (count, length), rng, read.fill), {}, {})
 
-    def prepare(self, watch: Watch | None = None) -> None:
+    def prepare(self, on_progress: OnProgress | None = None) -> None:
         """Check all values, and compute the mean and standard deviation of the features."""
         self._read()
 

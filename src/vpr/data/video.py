@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from vpr.data.base import Batch, Watch
+from vpr.data.base import Batch, OnProgress
 from vpr.data.clips import Clip, Decoder
 from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
 from vpr.errors import VPRError
@@ -65,9 +65,9 @@ class Video:
         """`count` windows of `length` frames, anywhere in the footage with equal chances."""
         return Batch(draw_windows(self._spans(), self.strides, (count, length), rng), {}, {})
 
-    def prepare(self, watch: Watch | None = None) -> None:
-        """Decode what is not in the cache yet; `watch` is told how many frames are done."""
-        _DECODED[self._key()] = self._decoder().decode(self._pieces(), watch)
+    def prepare(self, on_progress: OnProgress | None = None) -> None:
+        """Decode what is not in the cache yet; `on_progress` is told how many frames are done."""
+        _DECODED[self._key()] = self._decoder().decode(self._pieces(), on_progress)
 
     def unseen(self) -> Video:
         """The same footage where training never reads."""

@@ -1,4 +1,4 @@
-"""How good are the events: scores against ground truth, with controls."""
+"""Scores of events, durations and states against ground truth, with controls."""
 
 from vpr.evaluation.calibration import Calibration, calibration
 from vpr.evaluation.evaluate import check_request, evaluate

@@ -1,4 +1,4 @@
-"""Rows of frames that belong side by side, and the sequence that they start from."""
+"""Films: rows of predicted or sampled frames next to true frames."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ Frames = NDArray[np.float32]  # (K, *frame)
 
 
 class Strip(NamedTuple):
-    """A row: the present, and what follows."""
+    """A row: the last observed frame, and the frames after it."""
 
     label: str
-    frames: Frames  # (1 + K, *frame), or fewer where there is no more to show
+    frames: Frames  # (1 + K, *frame), or fewer
 
 
 class Film(NamedTuple):
     groups: tuple[tuple[Strip, ...], ...]  # from top to bottom
-    facts: dict[str, Any]  # what is shown, for machines
+    facts: dict[str, Any]  # for JSON
 
 
 class Scene(NamedTuple):
-    """What a model made of a sequence."""
+    """The state of a model after a sequence."""
 
     state: State
-    painted: Frames  # (1, *frame) the last frame, as the model sees it
+    decoded: Frames  # (1, *frame), the reconstruction of the last frame
 
     def strip(self, level: int, frames: Tensor) -> Strip:
-        """Frames (1, K, *frame) of a level, after the last one."""
-        return Strip(f"L{level}", np.concatenate([self.painted, _array(frames)]))
+        """The row of a level with frames (1, K, *frame)."""
+        return Strip(f"L{level}", np.concatenate([self.decoded, _array(frames)]))
 
 
 @torch.no_grad()
-def watch(model: VPR, frames: Frames) -> Scene:
-    """Frames (T, *frame) of one sequence."""
+def observe_frames(model: VPR, frames: Frames) -> Scene:
+    """Observe the frames (T, *frame) of one sequence."""
     trace = model.observe(torch.from_numpy(frames[None]).to(model.usual))
     return Scene(trace.state, _array(model.reconstruct(trace.c0[:, -1:])))
 

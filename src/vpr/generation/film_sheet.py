@@ -1,4 +1,4 @@
-"""A film as one sheet, and as the moments of a moving picture."""
+"""A film as one picture, and as the frames of an animation."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from vpr.generation.film import Film, Strip
 
 Pixels = NDArray[np.uint8]  # (H, W, 3)
 
-SIDE = 64  # smaller frames are drawn larger, until they are about so wide
-MOVING = 2  # how much larger the frames of a moving picture are
-BREAK = 12  # between two groups, and between the present and what follows
-LABEL = 26  # room for the name of a row
+SIDE = 64  # pixels; smaller frames are enlarged to about this width
+MOVING = 2  # scale of the frames of an animation
+BREAK = 12  # between two groups, and after the first column
+LABEL = 26  # width of the labels
 FONT = 14
 INK = (40, 40, 40)
 
 
 def sheet(film: Film) -> Pixels:
-    """A row for each strip, its name on the left, the present apart from what follows."""
+    """A row for each strip with its label on the left; the first column is set apart."""
     rows = [_images(strip, 1) for group in film.groups for strip in group]
     height, width = rows[0].shape[1:3]
     tops = _places(film, height)
@@ -33,8 +33,8 @@ def sheet(film: Film) -> Pixels:
     return np.asarray(canvas)
 
 
-def moments(film: Film) -> list[Pixels]:
-    """All strips side by side, each under its name; a picture for each column of the sheet."""
+def animation(film: Film) -> list[Pixels]:
+    """All strips side by side under their labels; one picture for each column of the sheet."""
     panels = [_images(strip, MOVING) for group in film.groups for strip in group]
     height, width = panels[0].shape[1:3]
     lefts = _places(film, width)
@@ -59,7 +59,7 @@ def _images(strip: Strip, larger: int) -> NDArray[np.uint8]:
 
 
 def _places(film: Film, size: int) -> list[int]:
-    """Where each strip begins, if each takes so much."""
+    """The position of each strip, if each has this size."""
     places: list[int] = []
     for group in film.groups:
         start = places[-1] + size + BREAK if places else 0
@@ -72,7 +72,7 @@ def _labels(film: Film) -> list[str]:
 
 
 def _canvas(width: int, height: int) -> Image.Image:
-    """At least so large; both sides are even, as video wants them."""
+    """A canvas of at least this size with even sides, as video needs."""
     return Image.new("RGB", (width + width % 2, height + height % 2), (PAPER, PAPER, PAPER))
 
 

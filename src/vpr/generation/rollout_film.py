@@ -1,4 +1,4 @@
-"""Rollouts of each level under the events that really came: the paper's figure 5."""
+"""Rollouts of each level next to the true events: figure 5 of the paper."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import torch
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
 from vpr.evaluation import check_request
-from vpr.generation.film import Film, Strip, watch
+from vpr.generation.film import Film, Strip, observe_frames
 from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
 from vpr.utils.checks import check_count, check_level
 
-PATIENCE = 16  # how many times `frames + steps` a sequence may last until all events are there
+PATIENCE = 16  # maximum length of a sequence, in multiples of `frames + steps`
 
 
 def rollout_film(
@@ -28,14 +28,14 @@ def rollout_film(
     samples: bool = False,
     below: Below = "held",
 ) -> Film:
-    """Watch `frames` frames of an unseen sequence, then jump `steps` times at each level."""
+    """Observe `frames` frames of a new sequence, then predict `steps` events of each level."""
     check_request(model, data, 1, frames)
     check_count("steps", steps)
     for level in levels:
         check_level(level, model.config)
     batch = _eventful(unseen(data), levels, frames, steps, seed)
-    scene = watch(model, batch.frames[0, :frames])
-    groups, told = [], []
+    scene = observe_frames(model, batch.frames[0, :frames])
+    groups, level_facts = [], []
     for level in levels:
         jumps = rollout(
             model,
@@ -51,16 +51,15 @@ def rollout_film(
         groups.append((truth, scene.strip(level, jumps.frames)))
         factor = factor_of(level, batch) if batch.changes else None
         spread = float(jumps.beliefs.std.mean())
-        told.append({"level": level, "factor": factor, "events": events, "std": spread})
+        level_facts.append({"level": level, "factor": factor, "events": events, "std": spread})
     facts = {"data": data.name, "seed": seed, "frames": frames, "steps": steps}
-    return Film(tuple(groups), facts | {"samples": samples, "below": below, "levels": told})
+    return Film(tuple(groups), facts | {"samples": samples, "below": below, "levels": level_facts})
 
 
 def true_events(batch: Batch, level: int, first: int, count: int) -> list[int]:
-    """The next frames of the first sequence, from `first` on, at which a level should jump.
+    """The next frames of the first sequence, from `first` on, at which a level should update.
 
-    Those at which its factor changes. Level 1 jumps at every frame, and where nothing is labelled
-    nobody knows better.
+    These are the changes of its factor; for level 1 or without labels, all frames.
     """
     frames = range(first, batch.frames.shape[1])
     if level > 1 and batch.changes:
@@ -70,7 +69,7 @@ def true_events(batch: Batch, level: int, first: int, count: int) -> list[int]:
 
 
 def _eventful(data: Dataset, levels: Sequence[int], frames: int, steps: int, seed: int) -> Batch:
-    """A sequence with `steps` events of each level after its first `frames` frames, if we can."""
+    """A sequence with `steps` events of each level after its first `frames` frames, if possible."""
     length = shortest = frames + steps
     batch = data.batch(1, length, evaluation_rng(seed))
     while length < PATIENCE * shortest:

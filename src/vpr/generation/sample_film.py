@@ -1,4 +1,4 @@
-"""Samples of each level under the variety of the data: the paper's figure 6."""
+"""Samples of each level next to frames of other sequences: figure 6 of the paper."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from vpr.data import Dataset, evaluation_rng, unseen
 from vpr.evaluation import check_request
-from vpr.generation.film import Film, Strip, watch
+from vpr.generation.film import Film, Strip, observe_frames
 from vpr.generation.generate import sample
 from vpr.model import VPR
 from vpr.utils.checks import check_count, check_level
@@ -24,21 +24,21 @@ def sample_film(
     seed: int = 1,
     empty: bool = True,
 ) -> Film:
-    """Watch `frames` frames of an unseen sequence, then draw `n` times at each level.
+    """Observe `frames` frames of a new sequence, then sample each level `n` times.
 
-    The truth that they stand under: the last frame seen, and frames of `n` other sequences.
+    The true row has the last observed frame and frames of `n` other sequences.
     """
     check_request(model, data, 1, frames)
     check_count("n", n)
     for level in levels:
         check_level(level, model.config)
     batch = unseen(data).batch(1 + n, frames, evaluation_rng(seed))
-    scene = watch(model, batch.frames[0])
-    strips, told = [Strip("GT", batch.frames[:, -1])], []
+    scene = observe_frames(model, batch.frames[0])
+    strips, level_facts = [Strip("GT", batch.frames[:, -1])], []
     for level in levels:
         generator = torch.Generator().manual_seed(seed)
         draws = sample(model, scene.state, level, n, generator, empty=empty)
         strips.append(scene.strip(level, draws.frames))
-        told.append({"level": level, "std": float(draws.belief.std.mean())})
+        level_facts.append({"level": level, "std": float(draws.belief.std.mean())})
     facts = {"data": data.name, "seed": seed, "frames": frames, "n": n, "empty": empty}
-    return Film((tuple(strips),), facts | {"levels": told})
+    return Film((tuple(strips),), facts | {"levels": level_facts})

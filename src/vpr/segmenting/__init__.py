@@ -1,6 +1,0 @@
-"""Video in, timeline out."""
-
-from vpr.segmenting.segment import segment
-from vpr.segmenting.timeline import Curves, Event, Timeline
-
-__all__ = ["Curves", "Event", "Timeline", "segment"]

@@ -1,4 +1,4 @@
-"""Chapters: what lies between two events of a level."""
+"""Chapters: the parts of a video between two events of a level."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vpr.utils.files import write_parts
 
 
 class Chapter(NamedTuple):
-    """From one event of a level to its next."""
+    """The part from one event of a level to the next."""
 
     start: Fraction  # seconds
     end: Fraction
@@ -23,10 +23,7 @@ class Chapter(NamedTuple):
 
 @dataclass(frozen=True)
 class Chapters:
-    """They follow each other without a gap; the first begins with the footage.
-
-    Footage without frames has none. Each is made when it is its turn: an hour may have thousands.
-    """
+    """The chapters of a level, without gaps; the first starts with the footage."""
 
     timeline: Timeline
     level: int
@@ -43,7 +40,7 @@ class Chapters:
 
 
 def rounded(time: Fraction, units: int) -> int:
-    """round(time * units), a half to the even number, without the detour by another fraction."""
+    """round(time * units), without making another fraction, which is slow."""
     whole, over = divmod(time.numerator * units, time.denominator)
     return whole + (2 * over > time.denominator or (2 * over == time.denominator and whole % 2))
 
@@ -51,7 +48,7 @@ def rounded(time: Fraction, units: int) -> int:
 def write_chapters(
     path: Path, timeline: Timeline, form: Callable[[Chapters, str], Iterable[str]]
 ) -> list[Path]:
-    """A file a level, as `form` writes chapters under a title; the paths."""
+    """Write one file per level in the format `form`; returns the paths."""
     paths = []
     for level in timeline.reported:
         paths.append(path.with_name(f"{path.stem}.level{level}{path.suffix}"))

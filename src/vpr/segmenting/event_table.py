@@ -1,4 +1,4 @@
-"""One row an event."""
+"""A timeline as a table with one row per event: CSV and pandas."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ COLUMNS = (
 )
 
 
-def row(event: Event) -> dict[str, Any]:
-    """By `COLUMNS`, in their order; `time` is in seconds, `exact` the same as a fraction."""
+def event_row(event: Event) -> dict[str, Any]:
+    """The values of `COLUMNS`; `time` is in seconds, `exact` the same as a fraction."""
     return {
         "frame": event.frame,
         "time": float(event.time),
@@ -40,15 +40,17 @@ def write_csv(path: Path, timeline: Timeline) -> None:
         with temporary.open("w", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)
-            writer.writerows(row(event).values() for event in timeline.boundaries)
+            writer.writerows(event_row(event).values() for event in timeline.boundaries)
 
     write_atomically(path, write)
 
 
-def frame_of(timeline: Timeline) -> DataFrame:
+def event_frame(timeline: Timeline) -> DataFrame:
     if importlib.util.find_spec("pandas") is None:
         raise VPRError("to_pandas needs pandas: pip install pandas, or use to_csv")
     import pandas as pd
 
-    table: DataFrame = pd.DataFrame([row(event) for event in timeline.boundaries], columns=COLUMNS)
+    table: DataFrame = pd.DataFrame(
+        [event_row(event) for event in timeline.boundaries], columns=COLUMNS
+    )
     return table

@@ -1,4 +1,4 @@
-"""JSON in parts: as one text, an hour would take several times its own room."""
+"""JSON in parts, because the JSON of an hour as one text would take several times its size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-PIECE = 3 * 2**14  # bytes encoded at a time; base64 makes four letters of three bytes
+PIECE = 3 * 2**14  # bytes encoded at a time; a multiple of 3, as base64 needs
 
 
 def joined(parts: Iterable[str], between: str) -> Iterator[str]:
@@ -18,12 +18,12 @@ def joined(parts: Iterable[str], between: str) -> Iterator[str]:
 
 
 def quoted(data: bytes) -> str:
-    """As base64, which has nothing that JSON would escape."""
+    """Base64 in quotes; it contains no characters that JSON escapes."""
     return f'"{b64encode(data).decode("ascii")}"'
 
 
 def quoted_parts(array: NDArray[Any]) -> Iterator[str]:
-    """The same of an array's bytes."""
+    """The bytes of an array as base64 in quotes."""
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     yield '"'
     for start in range(0, len(data), PIECE):

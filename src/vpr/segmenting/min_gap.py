@@ -1,4 +1,4 @@
-"""Events that come too soon after another."""
+"""Removes events that are too close to a stronger one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from fractions import Fraction
 from vpr.segmenting.timeline import Event
 
 
-def spread_out(events: list[Event], gap: Fraction) -> list[Event]:
-    """At each level, no two events closer than `gap` seconds; of two that are, the stronger stays.
+def apply_min_gap(events: list[Event], gap: Fraction) -> list[Event]:
+    """Of two events of a level that are closer than `gap` seconds, keep only the stronger.
 
-    The strongest event of a level stays in any case, then the next that is far enough from it, and
-    so on. What the level above keeps counts as stronger than anything else, so that the levels
-    stay nested: an event of a level is one of all levels below.
+    Events are kept greedily, strongest first. Events that the level above keeps come first, so that
+    levels stay nested: an event of a level is an event of all levels below.
     """
     if gap <= 0:
         return events
@@ -28,7 +27,7 @@ def spread_out(events: list[Event], gap: Fraction) -> list[Event]:
 
 
 def _far_apart(events: list[Event], gap: Fraction) -> set[int]:
-    """The frames of those that are `gap` or more from all that come before them in the list."""
+    """Frames of events that are at least `gap` from all events kept before them in the list."""
     times: list[Fraction] = []  # in order
     frames = set()
     for event in events:

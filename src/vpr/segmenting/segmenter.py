@@ -1,4 +1,4 @@
-"""A model at work on footage: the image network for many frames at once, then the levels."""
+"""A model applied to footage: encodes frames in chunks, then detects events frame by frame."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from vpr.boundaries import Sight
 from vpr.errors import VPRError
 from vpr.events import Rule, Subjective
 from vpr.model import VPR
+from vpr.pretrained import data_for
+from vpr.video.fit import Mode
 from vpr.video.frames import Picture
 
-CHUNK = 16  # frames encoded together: more are hardly cheaper, and each is held in full size
+CHUNK = 16  # frames encoded together; more is hardly faster, and each is held at full size
+DEFAULT_FIT: Mode = "letterbox"  # keeps the proportions and crops nothing
 
 
-class Eye:
-    """Gives what `Stream` gives, for several times as many frames a second."""
+class Segmenter:
+    """Gives the same results as `Stream`, several times as fast."""
 
     def __init__(self, model: VPR) -> None:
-        check_watches(model)
+        check_levels(model)
         self.codec, self.pixels = model.codec, Pixels(model)
         with torch.inference_mode():
             self._ahead = Ahead(model)
 
     @torch.inference_mode()
-    def look(self, pictures: Sequence[Picture]) -> list[list[Sight]]:
-        """The next frames, in order; for each what levels 1, 2, … saw, see `Ahead.look`."""
+    def process(self, pictures: Sequence[Picture]) -> list[list[Sight]]:
+        """The evidence of levels 1, 2, … for each of the next frames, see `Ahead.look`."""
         return self._ahead.look(self.encode(pictures))
 
     def encode(self, pictures: Sequence[Picture]) -> Tensor:  # → x⁰ (K, D)
@@ -39,7 +42,7 @@ class Eye:
 
 
 class Pixels:
-    """Pictures to frames of a model."""
+    """Converts pictures to the input of a model."""
 
     def __init__(self, model: VPR) -> None:
         self.like = model.usual
@@ -49,26 +52,36 @@ class Pixels:
         return torch.from_numpy(np.stack(pictures)).to(self.like).div_(255).movedim(-1, 1)
 
 
-def check_watches(model: VPR) -> None:
-    """It has a level that can find something."""
+def check_levels(model: VPR) -> None:
+    """Raise an error for a model that cannot detect events."""
     if model.config.levels < 2:
-        raise VPRError("the model has one level, which finds no events: train one of 2 or more")
+        raise VPRError("the model has one level and detects no events: use one with 2 or more")
 
 
 def with_threshold(model: VPR, gamma: float | None) -> VPR:
-    """The same weights under another γ; the model itself stays as it is."""
-    return model if gamma is None else with_rule(model, replace(surprised(model), gamma=gamma))
+    """The model with another γ, sharing its weights; `model` does not change."""
+    return model if gamma is None else with_rule(model, replace(threshold_rule(model), gamma=gamma))
 
 
 def with_rule(model: VPR, rule: Rule) -> VPR:
-    """The same weights, not a copy of them, under another rule."""
+    """The model with another update rule, sharing its weights."""
     changed = copy(model)
     changed.rule = rule
     return changed
 
 
-def surprised(model: VPR) -> Subjective:
-    """The model's rule, if it has a threshold."""
+def threshold_rule(model: VPR) -> Subjective:
+    """The update rule of the model, which must have a threshold."""
     if isinstance(model.rule, Subjective) and model.rule.unexpected:
         return model.rule
-    raise VPRError("this model's levels do not ask what is unexpected: it has no threshold to set")
+    raise VPRError("this model has no threshold to set: its update rule does not use CU")
+
+
+def fit_for(model: str) -> Mode:
+    """How footage of other proportions was fitted when the model of this name was trained."""
+    try:
+        data = data_for(model)
+    except VPRError:  # weights without a configuration of data
+        return DEFAULT_FIT
+    fit: Mode = getattr(data, "fit", DEFAULT_FIT)
+    return fit

@@ -1,8 +1,8 @@
-"""A timeline as JSON, and back, exactly.
+"""A timeline as JSON and back, without loss.
 
-Events are plain; times are seconds and, as a fraction, exact. Curves and pictures are base64: of
-little-endian floats (float32, times float64) and of JPEG files. As digits an hour would take ten
-times the room, and JSON has no NaN.
+Events are plain JSON, with times in seconds and as exact fractions. Curves and pictures are base64
+of little-endian floats (float32, times float64) and of JPEG files: decimal numbers would take ten
+times the space, and JSON has no NaN.
 """
 
 from __future__ import annotations
@@ -26,28 +26,32 @@ from vpr.utils.files import read_json, write_parts
 FORMAT = 1
 KIND = "vpr timeline"
 FLOATS = ("kl_static", "kl_change", "threshold")
-LINE = ",\n"  # an event or a picture each
+LINE = ",\n"  # one event or picture per line
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def write_timeline(path: Path, timeline: Timeline) -> None:
-    write_parts(path, as_json(timeline))
+    write_parts(path, timeline_json(timeline))
 
 
 def read_timeline(path: Path) -> Timeline:
     data = read_json(path)
     if not isinstance(data, dict) or data.get("kind") != KIND:
-        raise VPRError(f"{path} is no timeline: give the JSON file that vpr segment wrote")
+        raise VPRError(f"{path} is not a timeline: give a JSON file that vpr segment wrote")
     if data.get("format") != FORMAT:
-        raise VPRError(f"{path} has format {data.get('format')}, this vpr reads {FORMAT}: upgrade")
+        raise VPRError(
+            f"{path} has format {data.get('format')}, this vpr reads {FORMAT}: upgrade vpr"
+        )
     try:
         return from_dict(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise VPRError(f"{path} is no whole timeline ({error}): make it again") from error
+        raise VPRError(
+            f"{path} is not a complete timeline ({error}): run vpr segment again"
+        ) from error
 
 
-def as_json(timeline: Timeline) -> Iterator[str]:
-    """Bit by bit."""
+def timeline_json(timeline: Timeline) -> Iterator[str]:
+    """The JSON in parts."""
     head = {
         "kind": KIND,
         "format": FORMAT,
@@ -81,7 +85,7 @@ def _curves(timeline: Timeline) -> Iterator[str]:
 
 
 def from_dict(data: dict[str, Any]) -> Timeline:
-    """The other way; KeyError, TypeError or ValueError if it is something else."""
+    """Read a timeline; raises KeyError, TypeError or ValueError for anything else."""
     span = [Fraction(time) for time in data["span"] or ()]
     return Timeline(
         data["source"],
@@ -101,8 +105,8 @@ def from_dict(data: dict[str, Any]) -> Timeline:
 
 
 def _event(event: Event) -> dict[str, Any]:
-    """A value that is no number is null: fit and surprise where a side is unknown, the threshold
-    while nothing is usual yet (endless) and under a clock (none)."""
+    """An event as JSON. Values that are not finite are null: the threshold is infinite before the
+    first D_st, and NaN for a fixed clock."""
     measures = event.measures()
     return {
         "frame": event.frame,

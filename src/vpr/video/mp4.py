@@ -1,4 +1,4 @@
-"""MP4 files, by PyAV if it is installed."""
+"""Write MP4 files with PyAV."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def can_write_mp4() -> bool:
 
 
 def write_mp4(path: Path, pictures: Iterable[Pixels], milliseconds: int) -> None:
-    """One or more pictures of one size, whose sides are even, each shown for so long.
+    """Encode pictures of one size with even sides, each shown for `milliseconds`.
 
-    They are taken one by one, so that a film may be longer than the memory is large.
+    They are read one by one, so that a video may be larger than the memory.
     """
     write_atomically(path, lambda temporary: _encode(temporary, pictures, milliseconds))
 
@@ -32,9 +32,9 @@ def _encode(path: Path, pictures: Iterable[Pixels], milliseconds: int) -> None:
     with av.open(path, "w", format="mp4") as file:
         stream = file.add_stream("h264", rate=Fraction(1000, milliseconds))
         stream.height, stream.width = first.shape[:2]
-        stream.pix_fmt = "yuv420p"  # what every player knows
-        stream.options = {"crf": "15"}  # small saturated shapes suffer first
-        stream.thread_count = 1  # more would give another file on a machine with more
+        stream.pix_fmt = "yuv420p"  # which every player supports
+        stream.options = {"crf": "15"}  # high quality, which small saturated shapes need
+        stream.thread_count = 1  # so that the file does not depend on the machine
         for picture in chain([first], left):
             file.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
         file.mux(stream.encode())

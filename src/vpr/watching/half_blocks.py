@@ -1,4 +1,4 @@
-"""Pictures in a terminal: each character is two pixels, one above the other."""
+"""Pictures in a terminal: each character shows two pixels, one above the other."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rich.style import Style
 
 from vpr.video.frames import Frame, Picture
 
-UPPER = "▀"  # in the colour of the upper pixel, on that of the lower
+UPPER = "▀"  # in the colour of the upper pixel, on the colour of the lower
 
 
 def can_show_pictures(console: Console) -> bool:
-    """It has enough colours and knows the character."""
+    """Whether the terminal has enough colours, and Unicode."""
     return console.color_system in ("truecolor", "256") and not console.options.ascii_only
 
 
-def small(frame: Frame, columns: int, rows: int) -> Picture:
-    """A frame in so many characters at most, in its own proportions: (2 · rows, columns, 3)."""
+def scaled_to(frame: Frame, columns: int, rows: int) -> Picture:
+    """A frame scaled to at most `columns` × `rows` characters: (2 · rows, columns, 3)."""
     picture = frame.thumbnail(columns)
     if picture.shape[0] > 2 * rows:
         picture = frame.thumbnail(max(columns * 2 * rows // picture.shape[0], 1))
@@ -28,7 +28,7 @@ def small(frame: Frame, columns: int, rows: int) -> Picture:
 
 
 def half_blocks(picture: Picture) -> list[list[Segment]]:
-    """Lines of a picture (h, w, 3); a last row that has no partner stands on black."""
+    """The lines of a picture (h, w, 3); an odd last row has a black background."""
     height, width = picture.shape[:2]
     if picture.shape[2] == 1:
         picture = picture.repeat(3, axis=2)
@@ -36,7 +36,7 @@ def half_blocks(picture: Picture) -> list[list[Segment]]:
     for y in range(0, height, 2):
         upper = picture[y].tolist()
         lower = picture[y + 1].tolist() if y + 1 < height else [[0, 0, 0]] * width
-        runs = groupby(zip(upper, lower, strict=True))  # what is of one colour is sent once
+        runs = groupby(zip(upper, lower, strict=True))  # neighbours of one colour are one segment
         lines.append([Segment(UPPER * len(list(run)), _style(*pair)) for pair, run in runs])
     return lines
 

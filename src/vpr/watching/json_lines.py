@@ -1,4 +1,4 @@
-"""What is seen, as lines of JSON: one an event, as it happens."""
+"""Events as lines of JSON, one per event, as they happen."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import json
 import math
 from typing import Any, TextIO
 
-from vpr.segmenting.event_table import row
+from vpr.segmenting.event_table import event_row
 from vpr.segmenting.timeline import Event
 from vpr.watching.notices import Notices
-from vpr.watching.watcher import Seen
+from vpr.watching.watcher import WatchedFrame
 
 
-class Lines:
-    """Each line is flushed, so that whoever reads it knows at once."""
+class JSONLines:
+    """Writes each line at once, without buffering."""
 
     def __init__(self, file: TextIO, notices: Notices | None = None) -> None:
         self.file, self.notices = file, notices or Notices()
 
-    def show(self, seen: Seen) -> None:
+    def show(self, seen: WatchedFrame) -> None:
         place = {"frame": seen.frame.number, "time": float(seen.frame.time)}
         if dropped := self.notices.drops(seen):
             self._write({"dropped": dropped, **place})
         if (late := self.notices.late(seen)) is not None:
             self._write({"late_s": round(late, 3), **place})
         for event in seen.events:
-            self._write(as_line(event))
+            self._write(event_line(event))
 
     def end(self, summary: dict[str, Any]) -> None:
         if rest := self.notices.rest():
@@ -33,15 +33,15 @@ class Lines:
         self._write({"summary": summary})
 
     def close(self) -> None:
-        """There is nothing to put back; the file is its owner's."""
+        """Do nothing: the file belongs to the caller."""
 
     def _write(self, line: dict[str, Any]) -> None:
         print(json.dumps(line, ensure_ascii=False, allow_nan=False), file=self.file, flush=True)
 
 
-def as_line(event: Event) -> dict[str, Any]:
-    """As in the table of `vpr segment`; JSON has no NaN and no infinity: null."""
-    values = row(event)
+def event_line(event: Event) -> dict[str, Any]:
+    """The columns of the table of `vpr segment`; values that are not finite become null."""
+    values = event_row(event)
     return {
         k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()
     }

@@ -1,4 +1,4 @@
-"""What is seen, live in the terminal."""
+"""A live view of events in the terminal."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from vpr.watching.gallery import Gallery
 from vpr.watching.half_blocks import can_show_pictures
 from vpr.watching.lanes import AHEAD, BEHIND, MARKS, Lane, mark
 from vpr.watching.notices import LATE
-from vpr.watching.watcher import Seen
+from vpr.watching.watcher import WatchedFrame
 
-EVERY = 1 / 8  # seconds between two drawings: the model comes first
-SPAN = 30.0  # seconds of time in a lane
-LOWEST = 3  # rows that a picture needs
+EVERY = 1 / 8  # seconds between two updates, to leave time for the model
+SPAN = 30.0  # seconds that a lane shows
+LOWEST = 3  # smallest height of a picture, in rows
 
 
-class View:
-    """The highest level on top, now on the right; under the lanes the last key frames."""
+class TerminalView:
+    """A lane per level, the highest at the top, and the last key frames."""
 
     def __init__(
         self,
@@ -38,16 +38,16 @@ class View:
         self.plain = console.options.ascii_only
         columns = max(console.width - AHEAD - BEHIND - 1, 8)
         self.lanes = [Lane(n, columns, span, self.plain) for n in range(levels, 1, -1)]
-        rows = min(console.height - levels - 5, 10)  # the other lines: two on top, legend, captions
+        rows = min(console.height - levels - 5, 10)  # other lines: two at the top, legend, captions
         shown = can_show_pictures(console) and rows >= LOWEST
         self.gallery = Gallery(console.width - 1, rows) if shown else None
         self.dropped = 0
         self._moments: deque[float] = deque(maxlen=50)  # when the last frames were shown
         self._drawn = float("-inf")
-        self._seen: Seen | None = None
+        self._seen: WatchedFrame | None = None
         self._live = Live(console=console, auto_refresh=False)
 
-    def show(self, seen: Seen) -> None:
+    def show(self, seen: WatchedFrame) -> None:
         self._seen = seen
         self.dropped += seen.dropped
         self._moments.append(self.clock())
@@ -65,14 +65,14 @@ class View:
         self._drawn = self.clock()
 
     def end(self, summary: dict[str, Any]) -> None:
-        """The last drawing stays, and under it how it went."""
+        """Keep the last view and print the summary below it."""
         if self._seen is not None:
             self.draw()
         self.close()
-        self.console.print(in_words(summary), highlight=False, markup=False)
+        self.console.print(summary_text(summary), highlight=False, markup=False)
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
         self._live.stop()
 
     def picture(self) -> RenderableType:
@@ -89,9 +89,9 @@ class View:
         return text
 
     def _warning(self) -> Text:
-        """A line of its own, which no long name pushes out of sight."""
+        """Dropped frames and delay, in a line of its own so that a long title cannot hide it."""
         assert self._seen is not None
-        words = [f"{self.dropped} frames dropped, the model is too slow"] if self.dropped else []
+        words = [f"{self.dropped} frames dropped: the model is too slow"] if self.dropped else []
         if self._seen.late >= LATE:
             words.append(f"the source is {self._seen.late:.0f} s late")
         return Text("; ".join(words), "bold red")
@@ -108,16 +108,16 @@ class View:
         return text.append("D_st of threshold on the right", "dim")
 
 
-def in_words(summary: dict[str, Any]) -> str:
+def summary_text(summary: dict[str, Any]) -> str:
     delay, events = summary["delay_ms"], summary["events"]
     counts = ", ".join(f"{count} of level {level}" for level, count in events.items())
     dropped = f"{summary['dropped']} dropped" if summary["dropped"] else "none dropped"
     lines = [
         f"{summary['ended']}: {summary['frames']} frames, {dropped}; events: {counts}",
-        f"From a frame to its events: {delay['median']:.1f} ms (median), {delay['max']:.1f} (most)",
+        f"Delay of events: {delay['median']:.1f} ms (median), {delay['max']:.1f} ms (max)",
     ]
     if summary["dropped"]:
-        lines.append("Where the source can wait for the model, --no-realtime drops nothing")
+        lines.append("Use --no-realtime to drop no frames, if the source can wait")
     if summary["late_s"] >= LATE:
-        lines.append(f"The source came up to {summary['late_s']:.1f} s behind its own times")
+        lines.append(f"The source was up to {summary['late_s']:.1f} s behind its own times")
     return "\n".join(lines)

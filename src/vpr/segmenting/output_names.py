@@ -1,4 +1,4 @@
-"""Which pieces of footage, and what their files are to be called."""
+"""The pieces of footage that the user named, and unique names for their output files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from vpr.errors import VPRError
-from vpr.video import footage
+from vpr.video import find_footage
 from vpr.video.finding import is_address
 
 
 class Target(NamedTuple):
-    """A piece of footage; its files are `out / name` with endings."""
+    """A piece of footage; its output files are `out / name` with suffixes."""
 
     source: str
     name: str
@@ -24,21 +24,21 @@ class Target(NamedTuple):
 
 class Found(NamedTuple):
     targets: list[Target]
-    failed: dict[str, str]  # what was named → what is wrong with it
+    failed: dict[str, str]  # argument → error message
 
 
-def find(named: Sequence[str], taken: Callable[[str, str], bool]) -> Found:
-    """All that the user named. `taken(name, source)`: has other footage files of this name?
+def find_targets(named: Sequence[str], taken: Callable[[str, str], bool]) -> Found:
+    """All pieces of footage. `taken(name, source)`: whether another source owns files of this name.
 
-    A folder keeps its structure; a file is called by its name alone, as long as that is clear, and
-    by more and more of its path, in the end with its .mp4, if it is not.
+    A folder keeps its structure. A file is named by its stem; if that is not unique, by more and
+    more of its path, and finally by its whole path with the suffix.
     """
     choices: dict[str, list[str]] = {}
     failed: dict[str, str] = {}
-    seen: set[str] = set()  # a file may be named twice, in two ways
+    seen: set[str] = set()  # a file may be given twice, as two paths
     for each in named:
         try:
-            for source in footage(each):
+            for source in find_footage(each):
                 if identity(source) not in seen:
                     seen.add(identity(source))
                     choices[source] = _names(source, each)
@@ -48,12 +48,12 @@ def find(named: Sequence[str], taken: Callable[[str, str], bool]) -> Found:
 
 
 def identity(source: str) -> str:
-    """The same for all ways to write a path."""
+    """An absolute path, or the address of a source that is not a file."""
     return source if is_address(source) else os.path.abspath(source)
 
 
 def _names(source: str, named: str) -> list[str]:
-    """What it may be called, the shortest first; the last is its whole path."""
+    """Possible names, from the shortest to the whole path."""
     if is_address(source):
         name = re.sub(r"[^\w.-]+", "-", source).strip("-.") or "standard-input"
         return [name, f"{name}-{sha256(source.encode()).hexdigest()[:8]}"]
@@ -65,16 +65,16 @@ def _names(source: str, named: str) -> list[str]:
 
 
 def _plain(part: str) -> str:
-    """Never a way out of the folder, and no drive."""
+    """A path component without drive that cannot leave the output folder."""
     return part.replace(":", "") if part not in ("", ".", "..") else "_"
 
 
 def _distinct(choices: dict[str, list[str]], taken: Callable[[str, str], bool]) -> list[Target]:
-    """Whoever shares a name, or is not the first to have it, takes a longer one."""
+    """The shortest name of each source that is unique and not taken."""
     place = dict.fromkeys(choices, 0)
     while True:
         now = {source: choices[source][place[source]] for source in choices}
-        shared = Counter(name.casefold() for name in now.values())  # some disks know no case
+        shared = Counter(name.casefold() for name in now.values())  # some file systems ignore case
         unclear = [
             source
             for source, name in now.items()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.segmenting.made import relaxed
-from vpr.segmenting.targets import Target, find
+from vpr.segmenting.output_names import Target, find_targets
 
 
 def nobody(name: str, source: str) -> bool:
@@ -27,7 +27,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def names(*named: str) -> dict[str, str]:
-    return {target.source: target.name for target in find(named, nobody).targets}
+    return {target.source: target.name for target in find_targets(named, nobody).targets}
 
 
 def test_a_file_by_its_name(here: Path) -> None:
@@ -49,12 +49,12 @@ def test_the_same_file_twice_is_one(here: Path) -> None:
 
 
 def test_a_name_that_other_footage_has_is_left_to_it(here: Path) -> None:
-    found = find(["a/x.mp4"], lambda name, source: name in ("x", "x.mp4"))
+    found = find_targets(["a/x.mp4"], lambda name, source: name in ("x", "x.mp4"))
     assert found.targets == [Target("a/x.mp4", "a/x")]
 
 
 def test_what_is_wrong_with_one_does_not_stop_the_others(here: Path) -> None:
-    found = find(["empty", "a/x.mp4", "*.mov"], nobody)
+    found = find_targets(["empty", "a/x.mp4", "*.mov"], nobody)
     assert [target.name for target in found.targets] == ["x"]
     assert set(found.failed) == {"empty", "*.mov"}
 
@@ -72,6 +72,9 @@ parts = st.sampled_from(["a", "b", "A", "x.mp4", "x.mkv", "x"])
 @given(st.lists(st.lists(parts, min_size=1, max_size=3).map("/".join), unique=True, max_size=6))
 def test_no_two_share_a_name_and_none_leaves_the_folder(named: list[str]) -> None:
     """Paths that are not there are named all the same: opening says so later."""
-    found = [target.name for target in find([f"/nowhere/{each}" for each in named], nobody).targets]
+    found = [
+        target.name
+        for target in find_targets([f"/nowhere/{each}" for each in named], nobody).targets
+    ]
     assert len(set(found)) == len(found)
     assert not any(name.startswith("/") or ".." in name.split("/") for name in found)

@@ -1,13 +1,13 @@
-"""Config dataclasses as command-line flags: every field one flag, dotted like the config."""
+"""Fields of configuration dataclasses as command-line options, such as `--model.levels`."""
 
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from vpr.cli.options import finite, numbers
 from vpr.utils.config_json import named_classes
 
 Config = TypeVar("Config")
@@ -16,10 +16,10 @@ Config = TypeVar("Config")
 def add_config_flags(
     parser: argparse.ArgumentParser, config: Any, words: Sequence[str], prefix: str = ""
 ) -> None:
-    """One flag for each field of `config`, nested ones as `--model.levels`.
+    """Add one option for each field of `config`; nested fields are `--model.levels`.
 
-    A field that can be one of several classes has a flag of its own, `--schedule linear`; the
-    words of the command line tell which class's flags to add.
+    A field that can be one of several classes is an option too, such as `--data maze`; `words`, the
+    command line, decides which class's options to add.
     """
     group = parser.add_argument_group(prefix.rstrip(".") or "run", _first_line(config))
     hints = get_type_hints(type(config))
@@ -27,7 +27,7 @@ def add_config_flags(
         name, value = f"{prefix}{field.name}", getattr(config, field.name)
         kinds = named_classes(hints[field.name])
         if kinds:
-            shown = f"Which {field.name}; its own flags are below. [{value.name}]"
+            shown = f"Which {field.name}; its options are below. [{value.name}]"
             group.add_argument(f"--{name}", choices=kinds, default=argparse.SUPPRESS, help=shown)
             value = _chosen(value, kinds, _value_of(f"--{name}", words))
         if is_dataclass(value):
@@ -43,12 +43,12 @@ def add_config_flags(
 
 
 def apply_flags(config: Config, given: dict[str, Any], prefix: str = "") -> Config:
-    """`config` with the fields that flags named."""
+    """`config` with the options that were given."""
     return replace(config, **changed_fields(config, given, prefix))  # type: ignore[type-var]
 
 
 def changed_fields(config: Any, given: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """What flags make of the fields of `config`, those that are configurations whole."""
+    """The fields of `config` that options change; nested configurations are complete."""
     changes: dict[str, Any] = {}
     hints = get_type_hints(type(config))
     for field in fields(config):
@@ -64,12 +64,12 @@ def changed_fields(config: Any, given: dict[str, Any], prefix: str = "") -> dict
 
 
 def _chosen(value: Any, kinds: dict[str, type], name: str | None) -> Any:
-    """`value`, or the defaults of another kind if that was asked for."""
+    """`value`, or the defaults of another class if that was given."""
     return kinds[name]() if name in kinds and name != value.name else value
 
 
 def _value_of(flag: str, words: Sequence[str]) -> str | None:
-    """What follows `flag`, before argparse has read anything."""
+    """The value of `flag`, before argparse parses the words."""
     for number, word in enumerate(words):
         if word == flag and number + 1 < len(words):
             return words[number + 1]
@@ -79,7 +79,7 @@ def _value_of(flag: str, words: Sequence[str]) -> str | None:
 
 
 def _kind(hint: Any) -> dict[str, Any]:
-    """What argparse needs to read a value of this type."""
+    """Arguments of `add_argument` for a value of this type."""
     if hint is bool:
         return {"action": argparse.BooleanOptionalAction}
     if get_origin(hint) is Literal:
@@ -89,23 +89,6 @@ def _kind(hint: Any) -> dict[str, Any]:
     if hint is float:
         return {"type": finite, "metavar": "X"}
     return {"type": hint, "metavar": "N" if hint is int else "NAME"}
-
-
-def finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError
-    return value
-
-
-finite.__name__ = "finite number"  # argparse names it in "invalid … value"
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(","))
-
-
-numbers.__name__ = "list of numbers"  # argparse names it in "invalid … value"
 
 
 def _shown(value: Any) -> str:
