@@ -375,6 +375,13 @@ def test_the_command_is_installed_and_starts_fast_enough_to_show_help() -> None:
     assert "Find the events in a video" in done.stdout
 
 
+@pytest.mark.parametrize("flag", ["--version", "--help"])
+def test_version_and_help_do_not_import_torch(flag: str) -> None:
+    code = f"import sys; from vpr.cli import main\ntry: main([{flag!r}])\nexcept SystemExit: pass\n"
+    code += "assert not {'torch', 'numpy', 'rich'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=True, capture_output=True)
+
+
 def test_every_flag_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = vpr(capsys, "train", "cpu/moving-ball", "--help")
     assert code == 0

@@ -137,6 +137,12 @@ def test_bad_input_is_told_in_a_line_each_and_the_rest_is_done(
     assert pieces(out)["cut.mp4"]["status"] == "skipped"
 
 
+def test_one_bad_file_is_one_line(here: Path, model: Path, capsys: Capture) -> None:
+    code, out, err = vpr(capsys, "segment", "nope.mp4", "--model", model)
+    assert (code, out) == (1, "")
+    assert err == "vpr: nope.mp4 does not exist\n"
+
+
 def test_the_table(here: Path, model: Path, capsys: Capture) -> None:
     code, out, _ = vpr(capsys, "segment", "a/x.mp4", "--model", model, "--out", "out")
     assert code == 0

@@ -1,4 +1,4 @@
-"""What a state holds is probe_scores, what it does not hold is not."""
+"""A probe predicts what a state represents, and nothing else."""
 
 import numpy as np
 import pytest

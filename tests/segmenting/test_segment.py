@@ -89,7 +89,7 @@ def test_one_frame_is_a_timeline_without_events(model: VPR, tmp_path: Path) -> N
     assert list(timeline.pictures) == [0]
     timeline.to_html(tmp_path / "a.html")
     timeline.plot()
-    assert "event 1" in timeline.to_webvtt(tmp_path / "a.vtt")[0].read_text()
+    assert "Level 2, start" in timeline.to_webvtt(tmp_path / "a.vtt")[0].read_text()
 
 
 def test_levels_and_gap(model: VPR) -> None:

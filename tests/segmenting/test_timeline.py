@@ -162,3 +162,9 @@ def test_notebook_view_escapes_names() -> None:
 def test_html_is_a_page(tmp_path: Path) -> None:
     WHOLE.to_html(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_repr_is_one_line() -> None:
+    assert repr(WHOLE).count("\n") == 0
+    assert len(repr(WHOLE)) < 200
+    assert f"level 2: {len(WHOLE.events(2))}" in repr(WHOLE)

@@ -91,10 +91,10 @@ def test_floats_are_from_0_to_1(dtype: type) -> None:
         (lambda a: _put(a, 255), r"255 in frame 3: floats must be in \[0, 1\]"),
         (lambda a: _put(a, -1), "-1 in frame 3"),
         (lambda a: a[:0], "has no frames"),
-        (lambda a: a[0], r"must be \(frames, height, width\) .* not \(36, 64, 3\)"),
+        (lambda a: a[0], r"must have shape \(T, H, W\) .* not \(36, 64, 3\)"),
         (lambda a: a.transpose(0, 3, 1, 2), r"not \(5, 3, 36, 64\)"),
-        (lambda a: (a * 255).astype(np.int64), "holds int64: save bytes"),
-        (lambda a: a.astype("O"), "holds object"),
+        (lambda a: (a * 255).astype(np.int64), "has type int64: save uint8"),
+        (lambda a: a.astype("O"), "has type object"),
         (lambda a: np.broadcast_to(np.uint8(0), (2, 9000, 9000)), "9000×9000"),
     ],
 )
@@ -106,13 +106,13 @@ def test_arrays_that_are_no_footage(tmp_path: Path, spoil: object, says: str) ->
 
 def test_files_that_are_no_footage(tmp_path: Path) -> None:
     np.savez(tmp_path / "two.npz", a=CLIP, b=CLIP)
-    with pytest.raises(VPRError, match="holds 2 arrays: save the frames as the only one"):
+    with pytest.raises(VPRError, match="has 2 arrays: save the frames as the only one"):
         open_footage(tmp_path / "two.npz")
     np.save(tmp_path / "columns.npy", np.asfortranarray(CLIP))
-    with pytest.raises(VPRError, match="is in Fortran order: save it through"):
+    with pytest.raises(VPRError, match="is in Fortran order: save np.ascontiguousarray"):
         open_footage(tmp_path / "columns.npy")
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
-    with pytest.raises(VPRError, match="holds object"):
+    with pytest.raises(VPRError, match="has type object"):
         open_footage(tmp_path / "objects.npy")
 
 
@@ -141,10 +141,10 @@ def test_pictures_of_many_kinds_and_sizes(tmp_path: Path) -> None:
     (tmp_path / ".5.png").write_bytes(b"hidden")
     source = open_footage(tmp_path)
     assert [frame.picture.shape for frame in source] == [(64, 36, 3), (36, 64, 3), (10, 20, 3)]
-    assert source.trouble == f"{tmp_path}: 1 of 4 pictures cannot be read, first 4.png"
+    assert source.trouble == f"{tmp_path}: 1 of 4 pictures cannot be read, the first is 4.png"
     (tmp_path / "only").mkdir()
     (tmp_path / "only" / "1.png").write_bytes(b"broken")
-    with pytest.raises(VPRError, match="only has no picture that can be read"):
+    with pytest.raises(VPRError, match="only has no readable picture"):
         list(open_footage(tmp_path / "only"))
 
 
@@ -155,9 +155,9 @@ def test_a_pipe_that_breaks_off_or_brings_nothing(monkeypatch: pytest.MonkeyPatc
     pipe(CLIP.tobytes()[:-1])
     source = open_footage("-", size=(64, 36))
     assert len(list(source)) == 4
-    assert source.trouble == "standard input broke off inside a frame: 4 frames were read"
+    assert source.trouble == "standard input ended within a frame: 4 frames were read"
     pipe(b"")
-    with pytest.raises(VPRError, match="brought no whole frame of 64×36 rgb24"):
+    with pytest.raises(VPRError, match="has no complete frame of 64×36 rgb24"):
         list(open_footage("-", size=(64, 36)))
     with pytest.raises(VPRError, match="9000×9000"):
         open_footage("-", size=(9000, 9000))

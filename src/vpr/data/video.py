@@ -15,7 +15,7 @@ from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
 from vpr.errors import VPRError
 from vpr.utils.cache_folder import cache_folder
 from vpr.utils.options import option
-from vpr.video.finding import footage
+from vpr.video.finding import find_footage
 from vpr.video.fit import Fit
 
 
@@ -83,7 +83,7 @@ class Video:
         if not self.path:
             raise VPRError('say which footage: --data.path "footage/*.mp4", or --path for vpr data')
         whole = os.path.lexists(self.path)
-        return footage([self.path] if whole else self.path.split(os.pathsep))
+        return find_footage([self.path] if whole else self.path.split(os.pathsep))
 
     def _fit(self) -> Fit:
         return Fit.to(self.frame, self.fit)

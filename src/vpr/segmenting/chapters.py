@@ -33,10 +33,10 @@ class Chapters:
             return
         events = self.timeline.events(self.level)
         starts = [self.timeline.start, *(event.time for event in events)]
-        kinds = ["start", *(event.kind for event in events)]
+        names = ["start", *(f"event {n} ({each.kind})" for n, each in enumerate(events, start=1))]
         spans = pairwise([*starts, max(self.timeline.end, starts[-1])])
-        for number, ((start, end), kind) in enumerate(zip(spans, kinds, strict=True), start=1):
-            yield Chapter(start, end, f"Level {self.level}, event {number} ({kind})")
+        for (start, end), name in zip(spans, names, strict=True):
+            yield Chapter(start, end, f"Level {self.level}, {name}")
 
 
 def rounded(time: Fraction, units: int) -> int:

@@ -67,7 +67,7 @@ class Curves(NamedTuple):
     threshold: Series
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Timeline:
     """The events of one piece of footage."""
 
@@ -159,6 +159,11 @@ class Timeline:
         from vpr.segmenting.plot import plot
 
         return plot(self)
+
+    def __repr__(self) -> str:
+        """The number of events per level, instead of all arrays."""
+        counts = ", ".join(f"level {n}: {len(self.events(n))}" for n in self.reported)
+        return f"<Timeline of {self.source!r}: {self.frames} frames, events at {counts}>"
 
     def _repr_html_(self) -> str:
         """A summary for notebooks."""

@@ -1,4 +1,4 @@
-"""A folder of pictures as footage: one a frame, in the order in which people count."""
+"""A folder of pictures as footage, one picture per frame, in natural order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IMAGES = frozenset([".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", "
 
 
 class Images:
-    """Pictures of any sizes; those that cannot be read are left out, and told of."""
+    """Pictures of any size; those that cannot be read are skipped and reported."""
 
     def __init__(
         self, name: str, files: list[Path], rate: Fraction, fit: Fit | None = None
@@ -41,21 +41,21 @@ class Images:
             yield plain_frame(whole, number, self.rate, self.fit)
             number += 1
         if number == 0:
-            raise VPRError(f"{self.name} has no picture that can be read")
+            raise VPRError(f"{self.name} has no readable picture")
         if broken:
-            told = f"{len(broken)} of {len(self.files)} pictures cannot be read, first {broken[0]}"
-            self.trouble = f"{self.name}: {told}"
+            damage = f"{len(broken)} of {len(self.files)} pictures cannot be read"
+            self.trouble = f"{self.name}: {damage}, the first is {broken[0]}"
 
 
 def natural(path: Path) -> list[tuple[int, str]]:
-    """A key by which frame9 comes before frame10."""
+    """A sort key by which frame9 comes before frame10."""
     parts = re.split(r"(\d+)", path.name.casefold())
-    # Numbers before words, and equal numbers by how they are written.
+    # Numbers before text; equal numbers by their digits.
     return [(int(part), part) if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _read(file: Path) -> Picture | None:
-    """(H, W, 3), turned as the camera says; None if it is broken."""
+    """(H, W, 3), rotated by its EXIF orientation; None if it cannot be read."""
     try:
         with Image.open(file) as image:
             if image.width * image.height > LARGEST:

@@ -1,4 +1,4 @@
-"""How a picture lies in its file, and how it is to be shown."""
+"""The orientation of a picture, from the display matrix of its file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vpr.video.frames import Picture
 
 
 class Turn(NamedTuple):
-    """A quarter turn or a mirroring: rows and columns swapped first, then either reversed."""
+    """A rotation or mirroring: rows and columns are swapped first, then reversed."""
 
     swap: bool = False
     columns: bool = False
@@ -26,14 +26,14 @@ class Turn(NamedTuple):
         return np.ascontiguousarray(picture[steps])
 
     def size(self, height: int, width: int) -> tuple[int, int]:
-        """Height and width after the turn, or before: it is the same."""
+        """Height and width after the turn (or before, which is the same)."""
         return (width, height) if self.swap else (height, width)
 
 
 def turn_of(matrix: bytes | None) -> Turn:
-    """The turn nearest to a display matrix: nine 32-bit numbers, by rows.
+    """The turn nearest to a display matrix of nine 32-bit integers, row by row.
 
-    They move a point (x, y) to (a·x + c·y, b·x + d·y), y pointing down.
+    It maps (x, y) to (a·x + c·y, b·x + d·y), with y pointing down.
     """
     if matrix is None or len(matrix) < 36:
         return Turn()
@@ -44,6 +44,6 @@ def turn_of(matrix: bytes | None) -> Turn:
 
 
 def turn_of_frame(frame: Any) -> Turn:
-    """Of an av.VideoFrame."""
+    """The turn of an av.VideoFrame."""
     found = frame.side_data.get("DISPLAYMATRIX")
     return turn_of(None if found is None else bytes(found))

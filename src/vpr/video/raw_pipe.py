@@ -16,7 +16,7 @@ from vpr.video.untimed import plain_frame
 
 
 class Pipe:
-    """Frames of rgb24 bytes, all of one size and at a given rate; they can be read once."""
+    """Frames of rgb24 bytes of one size and rate."""
 
     expected: int | None = None
 
@@ -32,18 +32,16 @@ class Pipe:
         self.trouble: str | None = None
         self.width, self.height = size
         if min(size) < 1 or self.width * self.height > LARGEST:
-            raise VPRError(f"frames of {size[0]}×{size[1]}: between 1 and 8192×8192 is read")
+            raise VPRError(f"size must be between 1×1 and 8192×8192, got {size[0]}×{size[1]}")
 
     def __iter__(self) -> Iterator[Frame]:
         size = self.height * self.width * 3
         number = 0
-        while len(data := self.file.read(size)) == size:  # waits for all of a frame
+        while len(data := self.file.read(size)) == size:  # waits for a complete frame
             whole = np.frombuffer(data, np.uint8).reshape(self.height, self.width, 3)
             yield plain_frame(whole, number, self.rate, self.fit)
             number += 1
         if number == 0:
-            raise VPRError(
-                f"{self.name} brought no whole frame of {self.width}×{self.height} rgb24"
-            )
+            raise VPRError(f"{self.name} has no complete frame of {self.width}×{self.height} rgb24")
         if data:
-            self.trouble = f"{self.name} broke off inside a frame: {number} frames were read"
+            self.trouble = f"{self.name} ended within a frame: {number} frames were read"

@@ -1,4 +1,4 @@
-"""Frames of footage that has pictures, but no times."""
+"""Frames of footage without times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vpr.video.frames import Frame, Picture
 
 
 def plain_frame(whole: Picture, number: int, rate: Fraction, fit: Fit | None) -> Frame:
-    """A whole picture (h, w, 1 or 3), fitted if that is asked for, else in colours."""
+    """A frame from a picture (h, w, 1 or 3), fitted or as RGB."""
     if fit is not None:
         picture = fit(whole)
     else:
