@@ -31,8 +31,8 @@ class ThreeDShapesDynamic:
     floor_period: int = option(1, "Frames from one hue of the floor to the next.")
     wall_period: int = option(4, "Frames from one hue of the wall to the next.")
     object_period: int = option(8, "Frames from one hue of the object to the next.")
-    aligned: bool = option(False, "Begin every sequence at the beginning of all periods.")
-    file: str = option("", "The official 3dshapes.h5, to use its images; empty: render our own.")
+    aligned: bool = option(False, "Start every sequence at the start of all periods.")
+    file: str = option("", "The official 3dshapes.h5; empty to render the images.")
 
     def __post_init__(self) -> None:
         if min(self._periods) < 1:
@@ -59,13 +59,13 @@ class ThreeDShapesDynamic:
         )
 
     def prepare(self, on_progress: OnProgress | None = None) -> None:
-        """Render all rooms now, and not when they are first asked for."""
+        """Render all rooms."""
         if not self.file:
             rooms().prepare(np.arange(COUNT), on_progress)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many there are of each factor."""
+        """Number of values of each factor."""
         return dict(zip(FACTORS, self._source().sizes, strict=True))
 
     @property

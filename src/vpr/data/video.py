@@ -1,4 +1,4 @@
-"""People's own footage: no labels, decoded once, then cut into sequences at full speed."""
+"""User footage as a dataset: decoded once, then cut into sequences; without labels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Video:
     path: str = option(
         "", f"Files, folders or globs (in quotes), several with {os.pathsep!r} between them."
     )
-    size: tuple[int, ...] = option((64, 64), "Height and width of a frame: as model.frame says.")
+    size: tuple[int, ...] = option((64, 64), "Height and width of a frame, as in model.frame.")
     grey: bool = option(False, "Frames of one channel instead of three.")
     fit: Literal["stretch", "letterbox", "crop"] = option(
         "stretch", "What becomes of other proportions: see docs/footage.md."
@@ -40,9 +40,9 @@ class Video:
     strides: tuple[int, ...] = option(
         (1,), "Steps in frames of the footage; each sequence has one of them."
     )
-    held_out: float = option(0.1, "Share of the footage that is only for evaluation.")
-    cache: str = option("", "Folder for the decoded frames; empty: the user's cache.")
-    evaluating: bool = option(False, "Cut out of what is held out.", flag=False)
+    held_out: float = option(0.1, "Share of the footage that is held out for evaluation.")
+    cache: str = option("", "Folder for the decoded frames; empty for the user cache.")
+    evaluating: bool = option(False, "Use the held-out part.", flag=False)
 
     def __post_init__(self) -> None:
         for field in ("size", "strides"):
@@ -62,15 +62,15 @@ class Video:
         return (1 if self.grey else 3, *self.size)
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
-        """`count` windows of `length` frames, anywhere in the footage with equal chances."""
+        """`count` random windows of `length` frames."""
         return Batch(draw_windows(self._spans(), self.strides, (count, length), rng), {}, {})
 
     def prepare(self, on_progress: OnProgress | None = None) -> None:
-        """Decode what is not in the cache yet; `on_progress` is told how many frames are done."""
+        """Decode footage that is not in the cache."""
         _DECODED[self._key()] = self._decoder().decode(self._pieces(), on_progress)
 
     def unseen(self) -> Video:
-        """The same footage where training never reads."""
+        """The held-out part of the footage."""
         return replace(self, evaluating=True)
 
     def _spans(self) -> list[Span]:
@@ -81,7 +81,7 @@ class Video:
 
     def _pieces(self) -> list[str]:
         if not self.path:
-            raise VPRError('say which footage: --data.path "footage/*.mp4", or --path for vpr data')
+            raise VPRError('give footage with --data.path "footage/*.mp4", or --path for vpr data')
         whole = os.path.lexists(self.path)
         return find_footage([self.path] if whole else self.path.split(os.pathsep))
 
@@ -96,4 +96,4 @@ class Video:
         return self.path, os.getcwd(), self._decoder()
 
 
-_DECODED: dict[tuple[str, str, Decoder], list[Clip]] = {}  # by this process, or found by it
+_DECODED: dict[tuple[str, str, Decoder], list[Clip]] = {}  # by this process
