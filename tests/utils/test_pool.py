@@ -14,7 +14,7 @@ from vpr.errors import VPRError
 from vpr.utils.pool import Done, Failed, JobProgress, Report, run_tasks, stop_signals
 
 
-def setup(kind: str) -> Callable[[str, Report], str]:
+def make_runner(kind: str) -> Callable[[str, Report], str]:
     return partial(run, kind)
 
 
@@ -32,7 +32,9 @@ def run(kind: str, task: str, report: Report) -> str:
 def test_each_task_ends_once() -> None:
     tasks = ["a", "wrong", "b", "deadly", "c"]
     shown: list[JobProgress] = []
-    ended = {end.task: end for end in run_tasks(tasks, partial(setup, "ran"), 2, shown.append)}
+    ended = {
+        end.task: end for end in run_tasks(tasks, partial(make_runner, "ran"), 2, shown.append)
+    }
     assert sorted((now.task, now.note) for now in shown) == list(enumerate(tasks))
     assert ended[1] == Failed(1, "a mistake of the user")
     assert ended[3] == Failed(3, "its process ended with code -9", -9)
@@ -44,7 +46,7 @@ def test_each_task_ends_once() -> None:
 
 @pytest.mark.parametrize(("reuse", "processes"), [(True, 1), (False, 3)])
 def test_a_process_for_several_tasks_or_one(reuse: bool, processes: int) -> None:
-    ends = run_tasks("abc", partial(setup, "x"), 1, lambda now: None, reuse=reuse)
+    ends = run_tasks("abc", partial(make_runner, "x"), 1, lambda now: None, reuse=reuse)
     results = [end.result for end in ends if isinstance(end, Done)]
     assert [result.split()[1] for result in results] == list("abc")
     assert len({result.split()[2] for result in results}) == processes
@@ -54,7 +56,7 @@ def test_a_stop_request_ends_what_runs_and_starts_nothing() -> None:
     requests: list[int] = []
     ends = run_tasks(
         ["slow", "never"],
-        partial(setup, "x"),
+        partial(make_runner, "x"),
         1,
         lambda now: requests.append(1),
         stop_requests=requests,

@@ -61,7 +61,7 @@ class Decoder:
             done = bar.done
         if on_progress is not None and done:
             on_progress(done, done)  # now the total is known
-        return _told([clip for path in paths.values() for clip in _found(path)], reasons)
+        return _readable([clip for path in paths.values() for clip in _found(path)], reasons)
 
     def _paths(self, pieces: list[str], reasons: list[str]) -> Iterator[tuple[str, Path]]:
         for piece in pieces:
@@ -100,7 +100,7 @@ def _found(path: Path) -> list[Clip]:
         return []
 
 
-def _told(clips: list[Clip], reasons: list[str]) -> list[Clip]:
+def _readable(clips: list[Clip], reasons: list[str]) -> list[Clip]:
     if not clips:
         raise VPRError(reasons[0] if reasons else "there is no footage")
     for reason in reasons:

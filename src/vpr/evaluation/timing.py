@@ -41,8 +41,8 @@ def read_imagined(
     generator = torch.Generator().manual_seed(seed)
     ages = Ages.of(trace)
     ahead = foresee(model, trace.state, durations, ages=ages, endings=endings, generator=generator)
-    told = [(moment.c0, moment.boundary) for moment in islice(ahead, frames)]
-    c0, boundary = (torch.stack(each, 1) for each in zip(*told, strict=True))
+    moments = [(moment.c0, moment.boundary) for moment in islice(ahead, frames)]
+    c0, boundary = (torch.stack(each, 1) for each in zip(*moments, strict=True))
     flat = c0.flatten(0, 1)  # (B · F, D)
     parts = [reader(model.reconstruct(part)) for part in torch.split(flat, DECODED)]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -56,7 +56,7 @@ def run_tasks(
     *,
     reuse: bool = True,
     stop_requests: Sequence[int] = (),
-) -> Iterator[Done | Failed]:
+) -> Generator[Done | Failed, None, None]:
     """Run all tasks, `workers` at a time, and yield them in the order in which they end.
 
     `setup` runs once in each process and gives the function that runs a task. With `reuse`, a

@@ -8,15 +8,15 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-from vpr.generation.film_sheet import Pixels
 from vpr.utils.files import write_atomically
+from vpr.video.frames import Picture
 
 
 def can_write_mp4() -> bool:
     return find_spec("av") is not None
 
 
-def write_mp4(path: Path, pictures: Iterable[Pixels], milliseconds: int) -> None:
+def write_mp4(path: Path, pictures: Iterable[Picture], milliseconds: int) -> None:
     """Encode pictures of one size with even sides, each shown for `milliseconds`.
 
     They are read one by one, so that a video may be larger than the memory.
@@ -24,7 +24,7 @@ def write_mp4(path: Path, pictures: Iterable[Pixels], milliseconds: int) -> None
     write_atomically(path, lambda temporary: _encode(temporary, pictures, milliseconds))
 
 
-def _encode(path: Path, pictures: Iterable[Pixels], milliseconds: int) -> None:
+def _encode(path: Path, pictures: Iterable[Picture], milliseconds: int) -> None:
     import av
 
     left = iter(pictures)

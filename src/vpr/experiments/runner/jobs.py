@@ -49,8 +49,7 @@ def run_jobs(todo: list[Job], jobs: int, on_progress: Callable[[JobProgress], No
         ) as ended,
     ):
         for end in ended:
-            stopped = received or (isinstance(end, Failed) and end.code == STOPPED)
-            if isinstance(end, Failed) and (end.code is None or not stopped):
+            if isinstance(end, Failed) and not (end.code == STOPPED or (end.code and received)):
                 failed[todo[end.task].title] = end.message
         return Ending(failed, bool(received))
 
