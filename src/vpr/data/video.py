@@ -21,7 +21,7 @@ from vpr.video.fit import Fit
 
 @dataclass(frozen=True)
 class Video:
-    """Sequences out of footage, each at one of the strides; nobody knows its events.
+    """Sequences of footage without labels, each at one of the strides.
 
     Every piece of footage is decoded once, at the size of the model's frames, into a file of the
     cache. What is held out, training never reads.

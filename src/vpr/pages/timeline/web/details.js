@@ -10,7 +10,7 @@ function describe() {
     button.setAttribute("aria-pressed", String(Number(button.dataset.level) === state.level));
   shownPicture.hidden = !event || !(event.frame in given.pictures);
   if (!event) {
-    told.innerHTML = `<h2>No events</h2><p class="quiet">No level found that anything changed. The curves show how close it came: an event begins where D<sub>st</sub> rises above D<sub>ch</sub> or above the threshold.</p>`;
+    told.innerHTML = `<h2>No events</h2><p class="quiet">No level detected an event. An event begins where D<sub>st</sub> rises above D<sub>ch</sub> or above the threshold; the curves show how close it was.</p>`;
     return;
   }
   if (!shownPicture.hidden) {
