@@ -57,14 +57,14 @@ def _print(result: dict[str, Any]) -> None:
         f"Boundaries of {videos} video{'s' if videos != 1 else ''}, matched one to one",
         [
             "level",
-            "tolerance",
+            "within",
             "precision",
             "recall",
             "F1",
             "matched",
             "predicted",
             "true",
-            "mean distance",
+            "distance",
         ],
         [_cells(score) for score in result["scores"]],
     )
