@@ -260,7 +260,7 @@ def test_what_cannot_be_is_one_line(film: Path, tmp_path: Path, capsys: Capture)
     for words, said in (
         ([tmp_path / "none.mp4"], "there is no"),
         ([tmp_path / "words.mp4"], "words.mp4"),
-        ([film, "--span", "0"], "--span must be seconds above 0"),
+        ([film, "--span", "0"], "--span must be above 0 seconds"),
         (["-", "--size", "64"], "expected a size like 640x360, got 64"),
         ([film, "--fit", "melt"], "invalid choice: 'melt'"),
     ):

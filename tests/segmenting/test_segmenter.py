@@ -116,5 +116,5 @@ def test_a_rule_without_a_threshold_is_told(model: VPR, rule: Rule) -> None:
 
 
 def test_one_level_finds_nothing(tiny_model: Factory) -> None:
-    with pytest.raises(VPRError, match="train one of 2 or more"):
+    with pytest.raises(VPRError, match="use one with 2 or more"):
         Segmenter(tiny_model(1))

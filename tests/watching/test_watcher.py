@@ -82,7 +82,7 @@ def test_an_account_of_nothing() -> None:
 
 
 def test_a_model_of_one_level_watches_nothing(tiny_model: Callable[..., VPR]) -> None:
-    with pytest.raises(VPRError, match="finds no events"):
+    with pytest.raises(VPRError, match="detects no events"):
         Watcher(tiny_model(1))
 
 
