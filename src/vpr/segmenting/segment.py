@@ -127,7 +127,7 @@ def reported_levels(levels: Sequence[int] | None, of: int) -> list[int]:
         return list(range(2, of + 1))
     for level in levels:
         if not 2 <= level <= of:
-            raise VPRError(f"levels must be 2 to {of} for this model, got {level}")
+            raise VPRError(f"levels of this model must be 2 to {of}, got {level}")
     if not levels:
         raise VPRError("levels must name at least one level")
     return sorted(set(levels))
