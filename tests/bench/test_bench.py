@@ -436,4 +436,4 @@ class TestCommand:
         out, _ = capsys.readouterr()
         assert re.search(r"--model\.layers N\s.*?\[4\]", out, re.DOTALL)  # cpu/… presets have 2
         assert re.search(r"--training\.learning-rate X\s.*?\[0\.0005\]", out, re.DOTALL)
-        assert "Making a training batch beside learning from it." in out
+        assert "Making a training batch, compared with a training step." in out

@@ -107,9 +107,9 @@ def test_stopped_training_says_how_to_go_on(
     code, _, err = vpr(capsys, *words, "--until", 2)
     assert code == 0
     assert "Training cpu/moving-ball in" in err
-    assert "Stopped at step 2; the same command goes on from there." in err
+    assert "Stopped at step 2; run the same command again to resume." in err
     code, _, err = vpr(capsys, *words)
-    assert "going on from step 2" in err
+    assert "resuming from step 2" in err
     assert "Done" in err
 
 
@@ -216,25 +216,25 @@ def test_another_kind_of_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("train cpu/moving-ball --until 0 --out {tmp}/x", "until must be 1 or more"),
         ("train cpu/moving-ball --accelerator mps --out {tmp}/x", "accelerator 'mps' is not"),
         ("train cpu/moving-ball --preset cpu/x --out {tmp}/x", "--preset"),
-        ("data moving-ball --length 1 --out {tmp}", "2 frames or more"),
+        ("data moving-ball --length 1 --out {tmp}", "2 or more frames"),
         ("data moving-ball --seed -1 --out {tmp}", "seed must be 0 to"),
         ("data moving-ball --out {tmp}/file/sub", "cannot write"),
         ("train cpu/moving-ball --out /proc/nowhere/x", "cannot write"),
         ("evaluate {tmp}/nothing", "no model"),
         ("evaluate {tmp}/file", "no model"),
         ("demo --model nothing-like-it", "no model 'nothing-like-it'"),
-        ("report", "RUN"),
+        ("report", "MODEL"),
         ("report nothing-like-it", "no model 'nothing-like-it'"),
-        ("report moving-ball --sequences 1 --out {tmp}/x", "2 sequences or more"),
-        ("report moving-ball --data synthetic", "the model sees frames of (3, 64, 64)"),
-        ("rollout", "RUN"),
+        ("report moving-ball --sequences 1 --out {tmp}/x", "2 or more sequences"),
+        ("report moving-ball --data synthetic", "the model needs frames of (3, 64, 64)"),
+        ("rollout", "MODEL"),
         ("rollout nothing-like-it", "no model 'nothing-like-it'"),
         ("rollout moving-ball --level 3 --out {tmp}", "level must be 1 to 2, got 3"),
         ("rollout moving-ball --steps 0 --out {tmp}", "steps must be 1 or more, got 0"),
-        ("rollout moving-ball --frames 1 --out {tmp}", "2 frames or more"),
+        ("rollout moving-ball --frames 1 --out {tmp}", "2 or more frames"),
         (
             "rollout moving-ball --data synthetic --out {tmp}",
-            "the model sees frames of (3, 64, 64)",
+            "the model needs frames of (3, 64, 64)",
         ),
         ("sample moving-ball --level 0 --out {tmp}", "level must be 1 to 2, got 0"),
         ("sample moving-ball --n 0 --out {tmp}", "n must be 1 or more, got 0"),
@@ -271,7 +271,7 @@ def test_data_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 @pytest.fixture
 def no_pyav(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vpr.films.files.can_write_mp4", lambda: False)
+    monkeypatch.setattr("vpr.generation.film_files.can_write_mp4", lambda: False)
 
 
 @pytest.mark.usefixtures("no_pyav")
@@ -291,7 +291,7 @@ def test_rollout_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "mp4" not in told
     code, out, _ = vpr(capsys, *words, "--level", 2)
     assert code == 0
-    assert "3 jumps after 12 frames of moving-ball" in out
+    assert "3 predictions after 12 frames of moving-ball" in out
     assert "colour" in out
     assert "position" not in out
     names = {path.stem for path in tmp_path.iterdir()}
@@ -304,7 +304,7 @@ def test_sample_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[st
     words = ["sample", "moving-ball", "--n", 3, "--frames", 12, "--out", tmp_path]
     code, out, _ = vpr(capsys, *words)
     assert code == 0
-    assert "3 draws after 12 frames of moving-ball" in out
+    assert "3 samples after 12 frames of moving-ball" in out
     usual = "sample-moving-ball-frames-12-n-3"
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {f"{usual}.png", f"{usual}.gif"}
@@ -352,8 +352,8 @@ def test_report_of_a_run_lies_in_its_folder(
     other = tmp_path / "page.html"
     code, out, _ = vpr(capsys, "report", run, *few, "--out", other)
     assert code == 0
-    assert "tells colour" in out
-    assert f"Open {other} to see it." in out
+    assert "probe of colour" in out
+    assert f"Open {other} in a browser." in out
     assert other.read_text() == (run / "report.html").read_text()
     assert vpr(capsys, *tiny_training(run, steps=3))[0] == 0, "the run can still go on"
 
@@ -364,8 +364,8 @@ def test_report_of_a_shipped_model_lies_here(
     monkeypatch.chdir(tmp_path)
     code, out, _ = vpr(capsys, "report", "moving-ball", "--sequences", 2, "--length", 6)
     assert code == 0
-    assert "Open report-moving-ball.html to see it." in out
-    assert "comes without metrics.jsonl" in Path("report-moving-ball.html").read_text()
+    assert "Open report-moving-ball.html in a browser." in out
+    assert "There is no metrics.jsonl" in Path("report-moving-ball.html").read_text()
 
 
 def test_the_command_is_installed_and_starts_fast_enough_to_show_help() -> None:
@@ -373,6 +373,13 @@ def test_the_command_is_installed_and_starts_fast_enough_to_show_help() -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     assert "demo" in done.stdout
     assert "Find the events in a video" in done.stdout
+
+
+@pytest.mark.parametrize("flag", ["--version", "--help"])
+def test_version_and_help_do_not_import_torch(flag: str) -> None:
+    code = f"import sys; from vpr.cli import main\ntry: main([{flag!r}])\nexcept SystemExit: pass\n"
+    code += "assert not {'torch', 'numpy', 'rich'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=True, capture_output=True)
 
 
 def test_every_flag_has_help(capsys: pytest.CaptureFixture[str]) -> None:

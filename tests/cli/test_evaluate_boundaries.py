@@ -50,7 +50,7 @@ def test_frames_can_be_compared(tmp_path: Path, capsys: Capture) -> None:
     assert scores(capsys, predicted, truth, "--tolerance", "5f")["scores"][0]["f1"] == 1.0
     code, _, err = vpr(capsys, "evaluate-boundaries", predicted, truth)
     assert code == 2
-    assert "t.csv does not tell each time: give the tolerance in frames, like 5f" in err
+    assert "t.csv has boundaries without time: give the tolerance in frames, like 5f" in err
 
 
 def test_each_level_or_one(tmp_path: Path, capsys: Capture) -> None:
@@ -69,7 +69,7 @@ def test_each_level_or_one(tmp_path: Path, capsys: Capture) -> None:
     result = scores(capsys, predicted, levelled, "--tolerance", "0s")
     assert [(s["matched"], s["true"]) for s in result["scores"]] == [(1, 1), (1, 1)]
     code, _, err = vpr(capsys, "evaluate-boundaries", predicted, truth, "--level", 7)
-    assert (code, err) == (2, "vpr: there are no boundaries of level 7, only of 2, 3\n")
+    assert (code, err) == (2, "vpr: there are no boundaries of level 7: choose one of 2, 3\n")
 
 
 def test_folders_are_summed_and_partners_missed(tmp_path: Path, capsys: Capture) -> None:
@@ -96,10 +96,10 @@ def test_folders_are_summed_and_partners_missed(tmp_path: Path, capsys: Capture)
         "true": 3,
     }
     assert [result["by_file"][name][0]["recall"] for name in ("a", "sub/ü")] == [1.0, 0.5]
-    assert f"No partner for alone: not in {t}" in err
-    assert f"No partner for lost: not in {p}" in err
+    assert f"Missing: alone: not in {t}" in err
+    assert f"Missing: lost: not in {p}" in err
     assert "bad.csv, line 2: time 'early' is not a number" in err
-    assert "frames.csv does not tell each time" in err
+    assert "frames.csv has boundaries without time" in err
     assert vpr(capsys, *words)[0] == 1
 
 
@@ -172,12 +172,12 @@ def test_bad_requests_are_one_line(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "none").mkdir()
     for words, said in (
         ([table, table, "--tolerance", "-1s"], "expected one argument"),
-        ([table, table, "--tolerance=-1s"], "cannot be negative, got -1s"),
+        ([table, table, "--tolerance=-1s"], "must be 0 or more, got -1s"),
         ([table, table, "--tolerance", "0.2"], "a time like 0.2s or 200ms, or frames like 5f"),
         ([table, tmp_path / "none.csv"], "no such file"),
         ([table, tmp_path], "two files or two folders"),
         ([tmp_path, tmp_path / "none"], "no .csv, .json, .jsonl files in"),
-        ([table, broken], "b.json holds no list of boundaries as JSON"),
+        ([table, broken], "b.json has no list of boundaries"),
     ):
         code, out, err = vpr(capsys, "evaluate-boundaries", *words)
         assert (code, out) == (2, "")

@@ -14,8 +14,8 @@ from tests.cli.test_cli import vpr
 from tests.segmenting.made import scenes, write_video
 from vpr import VPR, ModelConfig, Timeline
 from vpr.pretrained import save_pretrained
-from vpr.segmenting import workers
 from vpr.segmenting.batch import Outcome
+from vpr.utils import pool
 
 Capture = pytest.CaptureFixture[str]
 ENDINGS = ("csv", "json", "html", "level2.vtt", "level3.vtt", "level2.ffmeta", "level3.ffmeta")
@@ -137,11 +137,17 @@ def test_bad_input_is_told_in_a_line_each_and_the_rest_is_done(
     assert pieces(out)["cut.mp4"]["status"] == "skipped"
 
 
+def test_one_bad_file_is_one_line(here: Path, model: Path, capsys: Capture) -> None:
+    code, out, err = vpr(capsys, "segment", "nope.mp4", "--model", model)
+    assert (code, out) == (1, "")
+    assert err == "vpr: nope.mp4 does not exist\n"
+
+
 def test_the_table(here: Path, model: Path, capsys: Capture) -> None:
     code, out, _ = vpr(capsys, "segment", "a/x.mp4", "--model", model, "--out", "out")
     assert code == 0
     assert "level 3" in out
-    assert f"Open {Path('out/x.html')} to see it." in out
+    assert f"Open {Path('out/x.html')}." in out
 
 
 @pytest.mark.parametrize(
@@ -184,10 +190,10 @@ def test_sweep(here: Path, model: Path, capsys: Capture) -> None:
     assert "x.html" in out
 
 
-class Dying(workers.Worker):
+class Dying(pool.Worker):
     """A process that dies of every file called bad."""
 
-    def given(self, number: int, target: Any) -> workers.Worker:
+    def given(self, number: int, target: Any) -> pool.Worker:
         if "bad" in target.source:
             self.process.kill()
             self.process.join()
@@ -197,7 +203,7 @@ class Dying(workers.Worker):
 def test_processes_side_by_side(
     here: Path, model: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "Worker", Dying)
+    monkeypatch.setattr(pool, "Worker", Dying)
     Path("a/bad.mp4").write_bytes(b"deadly")
     Path("a/x.mp4").unlink()
     words = ["segment", "a/bad.mp4", "b", "--model", model, "--out", "out", "--jobs", 2, "--json"]
@@ -210,7 +216,7 @@ def test_processes_side_by_side(
     assert Timeline.from_json("out/x.json").frames == 20
 
 
-def test_outcomes_know_whether_all_is_well() -> None:
-    assert Outcome("a", "done").well
-    assert not Outcome("a", "failed", trouble="x").well
-    assert not Outcome("a", "skipped", trouble="x").well
+def test_ok() -> None:
+    assert Outcome("a", "done").ok
+    assert not Outcome("a", "failed", trouble="x").ok
+    assert not Outcome("a", "skipped", trouble="x").ok

@@ -23,10 +23,10 @@ from vpr import VPR, Stream, VPRError
 from vpr.cli import main
 from vpr.data import MovingBall, evaluation_rng
 from vpr.evaluation.boundary_files import read_marks
-from vpr.segmenting.eye import Pixels
+from vpr.segmenting.segmenter import Pixels
 from vpr.video import Fit, open_footage
 from vpr.watching.feed import Arrival
-from vpr.watching.watcher import Seen, Watcher
+from vpr.watching.watcher import WatchedFrame, Watcher
 
 Capture = pytest.CaptureFixture[str]
 FRAMES, SIDE = 60, 64
@@ -140,7 +140,7 @@ def test_what_comes_too_fast_is_dropped_and_told(
 ) -> None:
     see = Watcher.see
 
-    def slowly(self: Watcher, arrival: Arrival) -> Seen:
+    def slowly(self: Watcher, arrival: Arrival) -> WatchedFrame:
         sleep(0.01)
         return see(self, arrival)
 
@@ -242,7 +242,7 @@ def test_a_terminal_is_left_as_it_was_whatever_happens(
 ) -> None:
     see = Watcher.see
 
-    def break_down(self: Watcher, arrival: Arrival) -> Seen:
+    def break_down(self: Watcher, arrival: Arrival) -> WatchedFrame:
         if arrival.frame.number == 9:
             raise VPRError("the camera fell down")
         return see(self, arrival)
@@ -260,7 +260,7 @@ def test_what_cannot_be_is_one_line(film: Path, tmp_path: Path, capsys: Capture)
     for words, said in (
         ([tmp_path / "none.mp4"], "there is no"),
         ([tmp_path / "words.mp4"], "words.mp4"),
-        ([film, "--span", "0"], "--span must be seconds above 0"),
+        ([film, "--span", "0"], "--span must be above 0 seconds"),
         (["-", "--size", "64"], "expected a size like 640x360, got 64"),
         ([film, "--fit", "melt"], "invalid choice: 'melt'"),
     ):

@@ -136,7 +136,7 @@ def test_data_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_longer_than_a_walk() -> None:
-    with pytest.raises(VPRError, match="takes of 90 frames: 91 are too many"):
+    with pytest.raises(VPRError, match="takes of 90 frames, 91 are too many"):
         batch(length=91)
 
 

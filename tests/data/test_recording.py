@@ -57,7 +57,7 @@ def test_more_frames_than_there_are(path: Path) -> None:
     records = read_recording(path, LAYOUT)
     assert records is not None
     assert cut(records, 2, 20, np.random.default_rng(0))[0].shape == (2, 20, 1, 2, 2)
-    with pytest.raises(VPRError, match="takes of 20 frames: 21 are too many"):
+    with pytest.raises(VPRError, match="takes of 20 frames, 21 are too many"):
         cut(records, 2, 21, np.random.default_rng(0))
 
 

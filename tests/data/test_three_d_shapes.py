@@ -219,7 +219,7 @@ def test_official_file(tmp_path: Path, shuffled: bool) -> None:
 
 
 def test_files_that_are_not_3d_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(VPRError, match=r"gone\.h5 is not there: name the file 3dshapes\.h5"):
+    with pytest.raises(VPRError, match=r"gone\.h5 does not exist: give the path of 3dshapes\.h5"):
         batch(file=str(tmp_path / "gone.h5"))
     text = tmp_path / "text.h5"
     text.write_text("hello")
@@ -239,7 +239,7 @@ def test_files_that_are_not_3d_shapes(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(VPRError, match="its images or labels differ"):
         batch(file=str(tmp_path / "other.h5"))
     cut = official(tmp_path / "cut.h5", np.arange(np.prod(SMALL)), kept=-5)
-    with pytest.raises(VPRError, match="lacks images"):
+    with pytest.raises(VPRError, match="is incomplete"):
         batch(file=cut)
 
 

@@ -152,10 +152,10 @@ class TestMistakes:
         return path
 
     def test_no_path(self) -> None:
-        self.says("", "say which vectors: --data.path features.npy")
+        self.says("", "give vectors with --data.path features.npy")
 
     def test_missing(self, tmp_path: Path) -> None:
-        self.says(tmp_path / "gone.npy", r"there is no .*gone\.npy")
+        self.says(tmp_path / "gone.npy", r"gone\.npy does not exist")
         self.says(tmp_path, "has no .npy files")
         self.says(tmp_path / "*.npy", "has no .npy files")
 
@@ -168,12 +168,12 @@ class TestMistakes:
         whole.write_bytes(whole.read_bytes()[:-100])
         self.says(whole, r"cut\.npy cannot be read")
         np.savez(tmp_path / "two.npz", np.zeros((9, 2)))
-        self.says(tmp_path / "two.npz", "holds several arrays")
+        self.says(tmp_path / "two.npz", "has several arrays")
 
     @pytest.mark.parametrize("shape", [(), (20,), (20, 3, 2), (0, 3), (20, 0)])
     def test_wrong_dimensions(self, tmp_path: Path, shape: tuple[int, ...]) -> None:
         path = self.saved(tmp_path / "rows.npy", np.zeros(shape))
-        self.says(path, r"has the shape \(.*\): vectors over time have \(T, F\)")
+        self.says(path, r"has shape \(.*\): vectors over time need shape \(T, F\)")
 
     @pytest.mark.parametrize("kind", [complex, "U3"])
     def test_no_real_numbers(self, tmp_path: Path, kind: object) -> None:
@@ -250,5 +250,5 @@ def test_train_takes_the_number_of_features_from_the_file(
     assert main([*words, "--model.frame", "5"]) == 2
     assert "model.frame must be the data's: set it to 7" in capsys.readouterr().err
     assert main(["train", "cpu/vectors", "--out", "other", *TINY]) == 2
-    assert "say which vectors" in capsys.readouterr().err
+    assert "give vectors with" in capsys.readouterr().err
     assert not Path("other").exists()

@@ -182,10 +182,10 @@ def test_a_full_disk_is_not_the_footage_s_fault(
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("", 'say which footage: --data.path "footage/'),
-        ("{tmp}/gone.mp4", "there is no {tmp}/gone.mp4"),
+        ("", 'give footage with --data.path "footage/'),
+        ("{tmp}/gone.mp4", "{tmp}/gone.mp4 does not exist"),
         ("{tmp}/*.mp4", "matches no footage"),
-        ("{tmp}", "holds no footage"),
+        ("{tmp}", "has no footage"),
     ],
 )
 def test_nothing_to_learn_from(tmp_path: Path, path: str, says: str) -> None:

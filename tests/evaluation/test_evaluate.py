@@ -49,10 +49,10 @@ def test_same_seed_same_report(model: VPR) -> None:
 
 
 def test_data_of_another_shape_is_refused(model: VPR) -> None:
-    with pytest.raises(VPRError, match="the model sees frames of"):
+    with pytest.raises(VPRError, match="the model needs frames of"):
         evaluate(model, MovingBall(size=32), sequences=1, length=5)
 
 
 def test_too_little_to_evaluate_is_refused(model: VPR) -> None:
-    with pytest.raises(VPRError, match="2 frames or more"):
+    with pytest.raises(VPRError, match="2 or more frames"):
         evaluate(model, MovingBall(size=16), sequences=1, length=1)

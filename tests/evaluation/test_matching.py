@@ -100,5 +100,5 @@ def test_what_is_no_number_is_refused() -> None:
     for bad in (float("nan"), float("inf"), "soon"):
         with pytest.raises(VPRError, match="not a number"):
             match([bad], [1], 1)
-    with pytest.raises(VPRError, match="negative"):
+    with pytest.raises(VPRError, match="0 or more"):
         match([1], [1], -1)

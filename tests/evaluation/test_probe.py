@@ -1,16 +1,16 @@
-"""What a state holds is told, what it does not hold is not."""
+"""A probe predicts what a state represents, and nothing else."""
 
 import numpy as np
 import pytest
 
-from vpr.evaluation.probe import told
+from vpr.evaluation.probe import probe_scores
 
 RNG = np.random.default_rng(0)
 STATES = RNG.normal(size=(40, 30, 6)).astype(np.float32)
 
 
 def tells(factor: np.ndarray, states: np.ndarray = STATES) -> float:
-    return told(states, {"factor": factor})["factor"]
+    return probe_scores(states, {"factor": factor})["factor"]
 
 
 def test_numbers_that_are_linear_or_quadratic_are_told_whole() -> None:

@@ -6,14 +6,14 @@ import torch
 
 from vpr.data import MovingBall, ThreeDShapesDynamic, evaluation_rng
 from vpr.evaluation.extractor import Extractor, fit_extractor
-from vpr.evaluation.readers import BallReader, share_right
+from vpr.evaluation.readers import BallReader, accuracy
 
 
 @pytest.mark.parametrize("size", [16, 64])
 def test_every_true_ball_has_its_colour_and_place(size: int) -> None:
     batch = MovingBall(size=size).batch(8, 20, evaluation_rng(0))
     reading = BallReader()(torch.from_numpy(batch.frames))
-    assert share_right(reading, batch.factors) == {"colour": 1.0}
+    assert accuracy(reading, batch.factors) == {"colour": 1.0}
     true = batch.factors["position"]
     inside = ((true > size / 8) & (true < size * 7 / 8)).all(-1)  # no part of it out of the frame
     assert inside.any()
@@ -32,7 +32,7 @@ def test_a_faint_or_missing_ball_has_no_colour() -> None:
 def test_share_right_counts_what_can_be_counted() -> None:
     reading = {"position": np.zeros((4, 2)), "colour": np.array([0, 1, 2, -1])}
     true = {"position": np.ones((4, 2)), "colour": np.array([0, 1, 0, 0])}
-    assert share_right(reading, true) == {"colour": 0.5}
+    assert accuracy(reading, true) == {"colour": 0.5}
 
 
 def test_an_extractor_names_all_factors_of_any_number_of_frames() -> None:
@@ -51,5 +51,5 @@ def test_an_extractor_learns_and_its_seed_is_all_its_chance() -> None:
     one, two = (fit_extractor(data, 40, seed=1) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
     batch = data.batch(64, 2, evaluation_rng(0))
-    right = share_right(one(torch.from_numpy(batch.frames)), batch.factors)
+    right = accuracy(one(torch.from_numpy(batch.frames)), batch.factors)
     assert right["floor"] > 0.2  # of ten hues

@@ -47,5 +47,5 @@ def test_what_is_read_is_what_imagine_paints() -> None:
     seen = read_imagined(model, durations, BallReader(), video, 150, seed=3)
     np.testing.assert_array_equal(seen.boundary, made.boundary.numpy())
     wanted = BallReader()(made.frames)
-    np.testing.assert_array_equal(seen.painted["colour"], wanted["colour"])
-    np.testing.assert_allclose(seen.painted["position"], wanted["position"], atol=1e-3)
+    np.testing.assert_array_equal(seen.decoded["colour"], wanted["colour"])
+    np.testing.assert_allclose(seen.decoded["position"], wanted["position"], atol=1e-3)

@@ -17,8 +17,8 @@ from vpr.experiments.runner.settings import run_of
 from vpr.experiments.shared.panels import panels, write_figure
 from vpr.experiments.shared.readers import SEED, reader_for, watched
 from vpr.experiments.shared.sheets import as_pixels, as_text, draw_sheets
-from vpr.films import rollout_film
-from vpr.films.pictures import sheet
+from vpr.generation.film_sheet import sheet
+from vpr.generation.rollout_film import rollout_film
 
 
 def result(**metrics: object) -> Result:

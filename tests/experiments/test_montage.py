@@ -24,9 +24,9 @@ from vpr.experiments.known_cuts.detectors import changes, fitting_penalty, requi
 from vpr.experiments.known_cuts.film import RATE, Film, Montage, Part, cuts, film, scenes, split
 from vpr.experiments.known_cuts.scenes import NEVER, available, ball, room, scene, walks, worlds
 from vpr.experiments.runner.base import Result
-from vpr.films.mp4 import write_mp4
 from vpr.utils.config_json import from_dict, to_dict
 from vpr.video import open_footage
+from vpr.video.mp4 import write_mp4
 
 NAMES = ("ball", "3dsd", "maze")
 LITTLE = variants("tiny")["video"].film

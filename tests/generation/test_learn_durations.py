@@ -292,7 +292,7 @@ def test_errors_are_one_line(model: VPR) -> None:
         Durations(tiny_run(1, levels=1).model)
     with pytest.raises(VPRError, match="the data has"):
         fit_durations(model, MovingBall(size=32))
-    with pytest.raises(VPRError, match="2 frames or more"):
+    with pytest.raises(VPRError, match="2 or more frames"):
         fit_durations(model, MovingBall(size=16), length=1)
     model.rule = Clockwork((1, 100, 100))
     with pytest.raises(VPRError, match="level 2 never updated"):

@@ -102,7 +102,8 @@ def test_a_file_a_level(tmp_path: Path) -> None:
     two, three = (parsed_vtt(path.read_text(encoding="utf-8")) for path in paths)
     assert [(start, end) for start, end, _ in two] == [(0, 200), (200, 2000), (2000, 4000)]
     assert [start for start, _, _ in three] == [0, 200]
-    assert "both" in two[1][2]
+    names = ["start", "event 1 (both)", "event 2 (both)"]  # numbered as on the page
+    assert [title for *_, title in two] == [f"Level 2, {name}" for name in names]
 
 
 def test_a_chapter_without_length_lasts_a_millisecond_and_no_time_is_below_zero() -> None:

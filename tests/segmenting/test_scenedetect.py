@@ -15,8 +15,8 @@ import torch
 
 from vpr import VPR, Stream, VPRError
 from vpr.data import MovingBall, evaluation_rng
-from vpr.segmenting.eye import Pixels, with_threshold
 from vpr.segmenting.scenedetect import VPRDetector
+from vpr.segmenting.segmenter import Pixels, with_threshold
 from vpr.video.fit import Fit
 
 FRAMES = 60
@@ -157,7 +157,7 @@ def test_what_cannot_be_is_one_line(model: VPR, tiny_model: Callable[..., VPR]) 
     for words, level in (("2 to 2, got 1", 1), ("2 to 2, got 3", 3)):
         with pytest.raises(VPRError, match=words):
             VPRDetector(model, level=level)
-    with pytest.raises(VPRError, match="finds no events"):
+    with pytest.raises(VPRError, match="detects no events"):
         VPRDetector(tiny_model(1))
     with pytest.raises(VPRError, match="vectors"):
         VPRDetector(tiny_model(2, frame=(7,), likelihood="gaussian"))

@@ -15,7 +15,7 @@ import vpr
 from tests.segmenting.made import frames_of, scenes, write_video
 from vpr import VPR, Stream, VPRError
 from vpr.segmenting import keyframes
-from vpr.segmenting.eye import CHUNK, Pixels
+from vpr.segmenting.segmenter import CHUNK, Pixels
 from vpr.video import Frame
 
 Factory = Callable[..., Any]
@@ -48,7 +48,7 @@ def test_an_encoded_file(model: VPR, tmp_path: Path) -> None:
     path = tmp_path / "Überfall 映画.mp4"
     write_video(path, scenes(45))
     told: list[tuple[int, int | None]] = []
-    timeline = vpr.segment(path, model, watch=lambda *now: told.append(now))
+    timeline = vpr.segment(path, model, on_progress=lambda *now: told.append(now))
     assert timeline.frames == 45
     assert timeline.source == str(path)
     assert timeline.trouble is None
@@ -89,7 +89,7 @@ def test_one_frame_is_a_timeline_without_events(model: VPR, tmp_path: Path) -> N
     assert list(timeline.pictures) == [0]
     timeline.to_html(tmp_path / "a.html")
     timeline.plot()
-    assert "event 1" in timeline.to_webvtt(tmp_path / "a.vtt")[0].read_text()
+    assert "Level 2, start" in timeline.to_webvtt(tmp_path / "a.vtt")[0].read_text()
 
 
 def test_levels_and_gap(model: VPR) -> None:
@@ -136,7 +136,7 @@ def test_footage_that_is_none(model: VPR, tiny_model: Factory, tmp_path: Path) -
     cases: list[tuple[Any, str]] = [
         (iter(()), "has no frames"),
         (3, "a path, an array or frames"),
-        (iter([scenes(1)]), "made of vpr.video.Frame"),
+        (iter([scenes(1)]), "must be vpr.video.Frame"),
         (bad, "NaN or infinity in frame 2"),
         (tmp_path / "a.mp4", "cannot be read"),
         (reversed(list(frames_of(scenes(3)))), "sort the frames"),

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from tests.segmenting.made import event, relaxed, timeline
 from vpr import Timeline, VPRError
-from vpr.segmenting.stored import as_json, from_dict
 from vpr.segmenting.timeline import Event
+from vpr.segmenting.timeline_json import from_dict, timeline_json
 
 positive = st.floats(0, 1e6, width=32)
 events = st.builds(
@@ -54,7 +54,7 @@ def assert_same(one: Timeline, other: Timeline) -> None:
 @given(st.lists(events, max_size=5))
 def test_json_is_exact(found: list[Event]) -> None:
     whole = timeline(found, frames=9)
-    assert_same(from_dict(json.loads("".join(as_json(whole)))), whole)
+    assert_same(from_dict(json.loads("".join(timeline_json(whole)))), whole)
 
 
 def test_json_file(tmp_path: Path) -> None:
@@ -78,10 +78,14 @@ def test_under_a_clock_there_is_no_threshold(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"kind": "x"}, "is no timeline"), ({"format": 9}, "upgrade"), ({"events": 3}, "no whole")],
+    [
+        ({"kind": "x"}, "is not a timeline"),
+        ({"format": 9}, "upgrade"),
+        ({"events": 3}, "not a complete timeline"),
+    ],
 )
 def test_other_json_is_refused(tmp_path: Path, change: dict[str, object], words: str) -> None:
-    (tmp_path / "a.json").write_text(json.dumps(json.loads("".join(as_json(WHOLE))) | change))
+    (tmp_path / "a.json").write_text(json.dumps(json.loads("".join(timeline_json(WHOLE))) | change))
     with pytest.raises(VPRError, match=words):
         Timeline.from_json(tmp_path / "a.json")
 
@@ -158,3 +162,9 @@ def test_notebook_view_escapes_names() -> None:
 def test_html_is_a_page(tmp_path: Path) -> None:
     WHOLE.to_html(tmp_path / "a.html")
     assert (tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_repr_is_one_line() -> None:
+    assert repr(WHOLE).count("\n") == 0
+    assert len(repr(WHOLE)) < 200
+    assert f"level 2: {len(WHOLE.events(2))}" in repr(WHOLE)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from vpr import VPRError
-from vpr.video import footage, open_footage
+from vpr.video import find_footage, open_footage
 
 
 @pytest.fixture
@@ -37,47 +37,49 @@ FOUND = ["A.NPY", "b 9.mkv", "b 10.mp4", "stills", "stills/deep/c.mov"]
 
 
 def test_a_folder(folder: Path) -> None:
-    assert footage(".") == FOUND
-    assert footage(folder) == [str(folder / name) for name in FOUND]
+    assert find_footage(".") == FOUND
+    assert find_footage(folder) == [str(folder / name) for name in FOUND]
 
 
 @pytest.mark.usefixtures("folder")
 def test_globs_lists_and_addresses() -> None:
-    assert footage("b*") == ["b 9.mkv", "b 10.mp4"]
-    assert footage("**/*.mov") == ["stills/deep/c.mov"]
-    assert footage("*.jpg") == ["cover.jpg"]  # a picture that is asked for is a film of one frame
+    assert find_footage("b*") == ["b 9.mkv", "b 10.mp4"]
+    assert find_footage("**/*.mov") == ["stills/deep/c.mov"]
+    assert find_footage("*.jpg") == [
+        "cover.jpg"
+    ]  # a picture that is asked for is a film of one frame
     named = ["b 9.mkv", Path("A.NPY"), "b*", "gone.mp4", "https://a.b/c*.mp4", "-", "/dev/video0"]
     rest = ["b 10.mp4", "gone.mp4", "https://a.b/c*.mp4", "-", "/dev/video0"]
-    assert footage(named) == ["b 9.mkv", "A.NPY", *rest]
+    assert find_footage(named) == ["b 9.mkv", "A.NPY", *rest]
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_name_with_brackets_is_a_name() -> None:
     Path("[1].mp4").touch()
-    assert footage("[1].mp4") == ["[1].mp4"]
+    assert find_footage("[1].mp4") == ["[1].mp4"]
 
 
 @pytest.mark.usefixtures("folder")
 def test_nothing_to_be_found() -> None:
-    with pytest.raises(VPRError, match="empty holds no footage"):
-        footage("empty")
-    with pytest.raises(VPRError, match=r"\*\.wmv matches no footage: see the path"):
-        footage("*.wmv")
-    with pytest.raises(VPRError, match="is 5 pieces of footage: open them one by one"):
+    with pytest.raises(VPRError, match="empty has no footage"):
+        find_footage("empty")
+    with pytest.raises(VPRError, match=r"\*\.wmv matches no footage: check the path"):
+        find_footage("*.wmv")
+    with pytest.raises(VPRError, match="has 5 pieces of footage: open them one by one"):
         open_footage(".")
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_link_back_is_not_followed() -> None:
     os.symlink(".", "stills/deep/round")
-    assert footage(".") == FOUND
+    assert find_footage(".") == FOUND
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
 def test_a_folder_that_is_locked(folder: Path) -> None:
     (folder / "empty").chmod(0)
-    with pytest.raises(VPRError, match="cannot look into empty"):
-        footage("empty")
+    with pytest.raises(VPRError, match="cannot read folder empty"):
+        find_footage("empty")
 
 
 def test_a_folder_that_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,8 +87,8 @@ def test_a_folder_that_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "iterdir", refuse)
-    with pytest.raises(VPRError, match=r"cannot look into .*: Permission denied"):
-        footage(folder)
+    with pytest.raises(VPRError, match=r"cannot read folder .*: Permission denied"):
+        find_footage(folder)
 
 
 def test_one_piece_by_a_glob(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vpr import VPRError
 from vpr.video import Fit
 from vpr.video.fit import Mode
-from vpr.video.upright import Turn, turn_of
+from vpr.video.orientation import Turn, turn_of
 
 sides = st.integers(1, 70)
 
@@ -67,7 +67,7 @@ def test_slim_pictures_do_not_explode() -> None:
 
 def test_to_a_model() -> None:
     assert Fit.to((1, 32, 48), "crop") == Fit(32, 48, 1, "crop")
-    with pytest.raises(VPRError, match="this model watches vectors"):
+    with pytest.raises(VPRError, match="this model needs vectors"):
         Fit.to((8,))
     with pytest.raises(VPRError, match="fit must be one of stretch, letterbox, crop, got zoom"):
         Fit(8, 8, mode="zoom")  # type: ignore[arg-type]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from vpr import VPRError
 from vpr.video.frames import Frame
-from vpr.watching.feed import ROOM, Arrival, Feed, waiting
+from vpr.watching.feed import ROOM, Arrival, Feed, blocking_feed
 from vpr.watching.notices import Notices
-from vpr.watching.watcher import Seen
+from vpr.watching.watcher import WatchedFrame
 
 PICTURE = np.zeros((16, 16, 1), np.uint8)
 
@@ -29,7 +29,7 @@ def numbers(arrivals: list[Arrival]) -> list[int]:
 
 def test_a_source_that_waits_loses_nothing() -> None:
     ticks = iter(range(100))
-    arrivals = list(waiting(map(frame, range(30)), clock=lambda: next(ticks)))
+    arrivals = list(blocking_feed(map(frame, range(30)), clock=lambda: next(ticks)))
     assert numbers(arrivals) == list(range(30))
     assert [arrival.at for arrival in arrivals] == list(range(30))
     assert {arrival.dropped for arrival in arrivals} == {0}
@@ -128,8 +128,8 @@ class Now:
         return self.time
 
 
-def seen(dropped: int = 0, late: float = 0.0) -> Seen:
-    return Seen(frame(0), [], [], dropped, late)
+def seen(dropped: int = 0, late: float = 0.0) -> WatchedFrame:
+    return WatchedFrame(frame(0), [], [], dropped, late)
 
 
 def test_drops_are_told_at_once_then_once_a_second_and_each_once() -> None:

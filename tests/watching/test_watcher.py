@@ -14,8 +14,8 @@ from vpr import VPR, Stream, VPRError
 from vpr.segmenting.timeline import Event
 from vpr.video.frames import Frame
 from vpr.watching.feed import Arrival
-from vpr.watching.lines import Lines, as_line
-from vpr.watching.watcher import Account, Seen, Watcher
+from vpr.watching.json_lines import JSONLines, event_line
+from vpr.watching.watcher import WatchedFrame, Watcher, WatchStatistics
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_events_are_those_of_a_stream_at_the_frames_of_the_source(
     stream, watcher = Stream(model), Watcher(model)
     found, expected = [], []
     for arrival in arrivals:
-        seen = watcher.see(arrival)
+        seen = watcher.process(arrival)
         found += seen.events
         picture = torch.from_numpy(np.array(arrival.frame.picture)).permute(2, 0, 1)
         for boundary in stream.push(picture.float() / 255):
@@ -57,16 +57,16 @@ def test_a_source_that_falls_behind_its_own_times_is_late(
     model: VPR, arrivals: list[Arrival]
 ) -> None:
     watcher = Watcher(model, live=True)
-    late = [watcher.see(arrival).late for arrival in arrivals]
+    late = [watcher.process(arrival).late for arrival in arrivals]
     assert late == pytest.approx([(a.frame.number - 1) * 0.1 for a in arrivals])
     waits = Watcher(model)
-    assert {waits.see(arrival).late for arrival in arrivals} == {0.0}
+    assert {waits.process(arrival).late for arrival in arrivals} == {0.0}
 
 
 def test_the_account_adds_up(model: VPR, arrivals: list[Arrival]) -> None:
-    watcher, account, events = Watcher(model, live=True), Account(3), 0
+    watcher, account, events = Watcher(model, live=True), WatchStatistics(3), 0
     for n, arrival in enumerate(arrivals):
-        seen = watcher.see(arrival)
+        seen = watcher.process(arrival)
         events += len(seen.events)
         account.add(seen, delay=(n + 1) / 1000)
     summary = account.summary()
@@ -78,21 +78,21 @@ def test_the_account_adds_up(model: VPR, arrivals: list[Arrival]) -> None:
 
 
 def test_an_account_of_nothing() -> None:
-    assert Account(2).summary()["events"] == {"2": 0}
+    assert WatchStatistics(2).summary()["events"] == {"2": 0}
 
 
 def test_a_model_of_one_level_watches_nothing(tiny_model: Callable[..., VPR]) -> None:
-    with pytest.raises(VPRError, match="finds no events"):
+    with pytest.raises(VPRError, match="detects no events"):
         Watcher(tiny_model(1))
 
 
 def test_lines_tell_of_events_drops_and_lateness_in_order() -> None:
     out = StringIO()
-    lines = Lines(out)
+    lines = JSONLines(out)
     frame = Frame(np.zeros((2, 2, 3), np.uint8), 7, 7, Fraction(1, 25))
     event = Event(7, frame.time, 2, "expected", 2.0, 1.0, math.inf)
-    lines.show(Seen(frame, [event, event._replace(level=3)], [], dropped=4, late=2.5))
-    lines.show(Seen(frame, [], [], dropped=2, late=2.5))
+    lines.show(WatchedFrame(frame, [event, event._replace(level=3)], [], dropped=4, late=2.5))
+    lines.show(WatchedFrame(frame, [], [], dropped=2, late=2.5))
     lines.end({"ended": "stopped"})
     told = [json.loads(line) for line in out.getvalue().splitlines()]
     place = {"frame": 7, "time": 0.28}
@@ -102,7 +102,7 @@ def test_lines_tell_of_events_drops_and_lateness_in_order() -> None:
 
 
 def test_a_line_has_the_columns_of_the_table_and_no_infinity() -> None:
-    line = as_line(Event(7, Fraction(1, 3), 2, "expected", 2.0, 1.0, math.inf))
+    line = event_line(Event(7, Fraction(1, 3), 2, "expected", 2.0, 1.0, math.inf))
     assert (line["frame"], line["exact"], line["level"]) == (7, "1/3", 2)
     assert line["fit"] == pytest.approx(math.log(2))
     assert line["threshold"] is line["surprise"] is None

@@ -13,10 +13,9 @@ from vpr.boundaries import LevelEvidence
 from vpr.model import VPR
 from vpr.pretrained import load_model
 from vpr.segmenting.batch import write_files
-from vpr.segmenting.eye import Eye
-from vpr.segmenting.fitting import fit_for
-from vpr.segmenting.record import Record
-from vpr.segmenting.segment import as_gap, as_source, follow, reported
+from vpr.segmenting.recorder import Recorder
+from vpr.segmenting.segment import as_gap, as_source, reported_levels, segment_source
+from vpr.segmenting.segmenter import Segmenter, fit_for
 from vpr.video import Fit, Frame, Picture, Source
 
 
@@ -38,8 +37,9 @@ class Watched:
         levels = self.model.config.levels
         fit = Fit.to(self.model.config.frame, fit_for(self.name))
         source = TimedSource(as_source(self.file, fit), taken)
-        record = follow(source, TimedEye(self.model, taken), Record(levels), fit)
-        timeline = record.timeline(self.file, self.name, reported(None, levels), as_gap(0))
+        recorder = Recorder(levels)
+        segment_source(source, TimedSegmenter(self.model, taken), recorder, fit)
+        timeline = recorder.timeline(self.file, self.name, reported_levels(None, levels), as_gap(0))
         write_files(timeline, self.folder / "ours")
         self.frames = timeline.frames
 
@@ -66,13 +66,13 @@ class TimedSource:
             yield frame
 
 
-class TimedEye(Eye):
+class TimedSegmenter(Segmenter):
     def __init__(self, model: VPR, taken: dict[str, float]) -> None:
         super().__init__(model)
         self.taken = taken
 
-    def look(self, pictures: Sequence[Picture]) -> list[list[LevelEvidence]]:
+    def process(self, pictures: Sequence[Picture]) -> list[list[LevelEvidence]]:
         start = perf_counter()
-        told = super().look(pictures)
+        found = super().process(pictures)
         self.taken["model"] += perf_counter() - start
-        return told
+        return found

@@ -1,4 +1,4 @@
-"""`vpr bench KIND`: how fast it is, beside what bounds it."""
+"""`vpr bench KIND`: measure speed and memory."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from vpr.cli.flags import add_config_flags, apply_flags
-from vpr.cli.main import Command
+from vpr.cli.config_flags import add_config_flags, apply_flags
+from vpr.cli.options import add_number, add_threads, at_least_one
 from vpr.cli.show import prepare, print_json, print_table, progress_bar
 from vpr.config import RunConfig
-from vpr.errors import VPRError
 from vpr.presets import PRESETS, preset
 
 DESCRIPTION = """\
-Measure speed as ratios, side by side in one run: the contenders take turns, a first round does not
-count, and every time is a median.
+Measure speed as ratios of alternatives that are run in turns. Times are medians, without a first
+round.
 
-  train   A training step beside our image network alone (what is left when the hierarchy costs
-          nothing), the same network of stock PyTorch layers, and the hierarchy written naively;
-          with the share of this machine's peak and the memory of training.
-  stream  One frame at a time on one thread: the encoder, a frame at which nothing happens, a frame
-          at which every level updates, for 1 to 6 levels; and a long stream's speed and memory.
-  rollout 200 jumps of the top level with their frames beside decoding alone, on one thread, for one
-          sequence and for 16 at once.
-  data    Making a training batch beside learning from it.
-  segment Footage to events and files on one core, beside PySceneDetect's content detector, for the
-          files that are named or a minute made for it; where the time goes; and the memory that an
-          hour takes beyond a minute.
+  train   A training step, compared with the image network alone (the lower limit), the same network
+          with stock PyTorch layers, and a naive implementation of the hierarchy; also the share of
+          the peak performance of this machine, and the memory of training.
+  stream  One frame at a time on one thread: the encoder, a frame without an event, a frame at which
+          every level updates, for 1 to 6 levels; also speed and memory of a long stream.
+  rollout 200 predictions of the top level with decoded frames, compared with decoding alone, on one
+          thread, for 1 and for 16 sequences.
+  data    Making a training batch, compared with a training step.
+  segment Footage to files on one core, compared with the content detector of PySceneDetect, for the
+          given files or a generated minute; also the shares of decoding and model, and the memory
+          of an hour compared with a minute.
 
-On a busy machine the seconds grow more than the ratios; more --repeats make both steadier.
+Ratios depend less on the load of the machine than times; more --repeats make both more precise.
 """
 DEFAULT = "cpu/moving-ball"
 
@@ -41,37 +40,34 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "vpr bench {train,stream,rollout,data} [--preset PRESET] [--FIELD VALUE …]\n"
         "       vpr bench segment [FILE …] [--model MODEL]"
     )
-    parser.epilog = "The values in brackets are those of the preset."
+    parser.epilog = "The values in brackets are the defaults of the preset."
     parser.add_argument("kind", metavar="KIND", choices=RUN, help=", ".join(RUN))
     kind = next((word for word in words if word in RUN), None)
     if kind == "segment":
         return _declare_segment(parser)
-    parser.add_argument("--preset", default=DEFAULT, help=f"What to measure. [{DEFAULT}]")
-    parser.add_argument("--repeats", type=int, default=20, help="Rounds that count. [20]")
+    parser.add_argument("--preset", default=DEFAULT, help=f"Preset to measure. [{DEFAULT}]")
+    add_number(parser, "--repeats", 20, "Number of rounds.")
     if kind in (None, "stream"):
-        shown = "Frames of the long stream; for stream. [100000]"
-        parser.add_argument("--frames", type=int, default=100_000, help=shown)
+        add_number(parser, "--frames", 100_000, "Frames of the long stream, for KIND stream.")
     if kind not in ("stream", "rollout"):
-        shown = "CPU threads; stream and rollout have one. [2]"
-        parser.add_argument("--threads", type=int, default=2, help=shown)
+        add_threads(parser, 2, ", for KIND train and data")
     named = [word.removeprefix("--preset=") for word in words]
     chosen = next((PRESETS[word] for word in named if word in PRESETS), PRESETS[DEFAULT])
     add_config_flags(parser, chosen, words)
 
 
 def _declare_segment(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="*", help="Footage; or a minute is made.")
-    parser.add_argument("--model", default="moving-ball", help="Who watches. [moving-ball]")
-    parser.add_argument("--repeats", type=int, default=5, help="Rounds that count. [5]")
-    parser.add_argument("--minutes", type=int, default=60, help="Of the long footage. [60]")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="Footage. [a generated minute]")
+    parser.add_argument("--model", default="moving-ball", help="Model. [moving-ball]")
+    add_number(parser, "--repeats", 5, "Number of rounds.")
+    add_number(parser, "--minutes", 60, "Length of the long footage.")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.repeats < 1:
-        raise VPRError(f"repeats must be 1 or more, got {arguments.repeats}")
+    at_least_one(repeats=arguments.repeats)
     measure, show = RUN[arguments.kind]
-    of_footage = arguments.kind == "segment"
-    config = RunConfig() if of_footage else apply_flags(preset(arguments.preset), vars(arguments))
+    is_footage = arguments.kind == "segment"
+    config = RunConfig() if is_footage else apply_flags(preset(arguments.preset), vars(arguments))
     result = measure(config, arguments)
     if arguments.json:
         print_json(result)
@@ -92,8 +88,7 @@ def _stream(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.bench import bench_stream
     from vpr.utils.threads import use_threads
 
-    if arguments.frames < 1:
-        raise VPRError(f"frames must be 1 or more, got {arguments.frames}")
+    at_least_one(frames=arguments.frames)
     use_threads(1)
     return bench_stream(config, arguments.repeats, arguments.frames, progress_bar)
 
@@ -111,7 +106,7 @@ def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     from vpr.utils.threads import use_threads
 
     use_threads(arguments.threads)
-    prepare(config.data)  # rendering is no part of a batch's cost
+    prepare(config.data)  # rendering is not part of the cost of a batch
     return bench_data(config, arguments.repeats, progress_bar)
 
 
@@ -119,8 +114,7 @@ def _segment(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]
     from vpr.bench import bench_segment
     from vpr.utils.threads import use_threads
 
-    if arguments.minutes < 1:
-        raise VPRError(f"minutes must be 1 or more, got {arguments.minutes}")
+    at_least_one(minutes=arguments.minutes)
     use_threads(1)
     return bench_segment(
         arguments.files, arguments.model, arguments.repeats, arguments.minutes, progress_bar
@@ -263,5 +257,3 @@ RUN = {
     "data": (_data, _show_data),
     "segment": (_segment, _show_segment),
 }
-
-COMMAND = Command("Measure speed and memory beside what bounds them.", declare, run)

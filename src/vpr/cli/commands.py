@@ -1,34 +1,30 @@
-"""The commands by name, in the order in which `vpr --help` lists them."""
+"""The commands with their help texts, in the order in which `vpr --help` lists them.
+
+Each is a module of this package with two functions: `declare(parser, words)` adds its arguments,
+given the words that follow the command, and `run(arguments)` runs it and returns the exit code.
+Modules are imported only when they are used, because importing PyTorch takes more than a second.
+"""
 
 from __future__ import annotations
 
-from vpr.cli import (
-    bench,
-    data,
-    demo,
-    evaluate,
-    evaluate_boundaries,
-    report,
-    reproduce,
-    rollout,
-    sample,
-    segment,
-    train,
-    watch,
-)
-from vpr.cli.main import Command
+from importlib import import_module
+from types import ModuleType
 
-COMMANDS: dict[str, Command] = {
-    "demo": demo.COMMAND,
-    "train": train.COMMAND,
-    "segment": segment.COMMAND,
-    "watch": watch.COMMAND,
-    "evaluate": evaluate.COMMAND,
-    "evaluate-boundaries": evaluate_boundaries.COMMAND,
-    "report": report.COMMAND,
-    "rollout": rollout.COMMAND,
-    "sample": sample.COMMAND,
-    "data": data.COMMAND,
-    "reproduce": reproduce.COMMAND,
-    "bench": bench.COMMAND,
+COMMANDS = {
+    "demo": "Show the events that a model finds in new sequences.",
+    "train": "Train a model from a preset, or resume a run.",
+    "segment": "Find the events in footage.",
+    "watch": "Show events of live footage as they happen.",
+    "evaluate": "Score the events of a model against ground truth.",
+    "evaluate-boundaries": "Score boundaries in files against labels in files.",
+    "report": "Write a page about each level of a trained model.",
+    "rollout": "Show how each level predicts its next events.",
+    "sample": "Show what varies at each level while the others stay constant.",
+    "data": "Show a dataset as a picture and a GIF.",
+    "reproduce": "Reproduce the figures and tables of the paper.",
+    "bench": "Measure speed and memory.",
 }
+
+
+def command_module(name: str) -> ModuleType:
+    return import_module(f"vpr.cli.{name.replace('-', '_')}")

@@ -1,4 +1,4 @@
-"""`vpr evaluate-boundaries PREDICTED TRUTH`: boundaries in files against labels in files."""
+"""`vpr evaluate-boundaries PREDICTED TRUTH`: score boundaries in files against labels."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vpr.cli.main import Command
 from vpr.cli.show import print_json, print_table, tell
 
 DESCRIPTION = """\
-Match predicted boundaries with true ones, one to one: as many as lie within the tolerance, then as
-near as can be. Tables have a column 'time' (seconds) or 'frame', perhaps 'level' and 'file'; what
-vpr segment and vpr watch write will do. Of two folders, files of one name belong together, and the
-counts of all are summed.
+Match predicted boundaries with true ones, one to one: as many as possible within the tolerance,
+then with the smallest total distance. Tables need a column 'time' (seconds) or 'frame', and may
+have 'level' and 'file'; output of vpr segment and vpr watch works. In folders, files of the same
+name are compared, and all counts are summed.
 """
 
 TOLERANCES = "0s,0.1s,0.2s,1s"
@@ -22,17 +21,17 @@ TOLERANCES = "0s,0.1s,0.2s,1s"
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.description = DESCRIPTION
-    parser.add_argument("predicted", metavar="PREDICTED", type=Path, help="CSV, JSON or a folder.")
-    parser.add_argument("truth", metavar="TRUTH", type=Path, help="CSV, JSON or a folder.")
+    parser.add_argument(
+        "predicted", metavar="PREDICTED", type=Path, help="CSV or JSON file, or folder."
+    )
+    parser.add_argument("truth", metavar="TRUTH", type=Path, help="CSV or JSON file, or folder.")
     parser.add_argument(
         "--tolerance",
         default=TOLERANCES,
         metavar="LIST",
-        help=f"Times (0.2s, 200ms) or frames (5f), with commas between. [{TOLERANCES}]",
+        help=f"Comma-separated times (0.2s, 200ms) or frames (5f). [{TOLERANCES}]",
     )
-    parser.add_argument(
-        "--level", type=int, help="Only this one; otherwise each that the files name."
-    )
+    parser.add_argument("--level", type=int, metavar="N", help="Score only this level. [all]")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(result)
     for line in result["missing"]:
-        tell(f"No partner for {line}")
+        tell(f"Missing: {line}")
     for line in result["failed"]:
         tell(f"Not counted: {line}")
     return 1 if result["missing"] or result["failed"] else 0
@@ -56,7 +55,17 @@ def _print(result: dict[str, Any]) -> None:
     videos = result["videos"]
     print_table(
         f"Boundaries of {videos} video{'s' if videos != 1 else ''}, matched one to one",
-        ["level", "within", "precision", "recall", "F1", "matched", "predicted", "true", "off by"],
+        [
+            "level",
+            "within",
+            "precision",
+            "recall",
+            "F1",
+            "matched",
+            "predicted",
+            "true",
+            "distance",
+        ],
         [_cells(score) for score in result["scores"]],
     )
 
@@ -70,6 +79,3 @@ def _cells(score: dict[str, Any]) -> list[object]:
         *(score[key] for key in ("matched", "predicted", "true")),
         "–" if distance is None else f"{distance:.3g} {unit}",
     ]
-
-
-COMMAND = Command("Score boundaries in files against labelled ones.", declare, run)

@@ -1,4 +1,4 @@
-"""What `vpr rollout` and `vpr sample` share: all but their own flags, film and table."""
+"""The common part of `vpr rollout` and `vpr sample`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vpr.cli.main import Command
+from vpr.cli.options import add_data, add_model, add_number, add_out_folder
 from vpr.cli.show import file_stem, prepare_for_few, print_json, print_table, progress_bar, tell
-from vpr.data import DATASETS, Dataset
+from vpr.data import Dataset
 
 if TYPE_CHECKING:
-    from vpr.films import Film
+    from vpr.generation.film import Film
     from vpr.model import VPR
 
-APART = ("help", "model", "out", "json", "debug")  # in the name already, or no matter to the film
+UNNAMED = ("help", "model", "out", "json", "debug")  # options that are not in the file name
+
+
+Declare = Callable[[argparse.ArgumentParser, Sequence[str]], None]
+Run = Callable[[argparse.Namespace], int]
 
 
 class Table(NamedTuple):
-    """The facts of a film, for people."""
+    """The table that a command prints."""
 
     title: str
     columns: list[str]
@@ -27,26 +31,27 @@ class Table(NamedTuple):
 
 
 class FilmKind(NamedTuple):
-    """What is a command's own."""
+    """What differs between the two commands."""
 
     name: str
-    help: str
     description: str
-    declare: Callable[[argparse.ArgumentParser], None]  # its flags
+    declare: Callable[[argparse.ArgumentParser], None]  # its own options
     make: Callable[[argparse.Namespace, VPR, Dataset, Sequence[int]], Film]
     table: Callable[[dict[str, Any]], Table]
 
 
-def film_command(kind: FilmKind) -> Command:
+def film_command(kind: FilmKind) -> tuple[Declare, Run]:
+    """The functions `declare` and `run` of a command."""
+
     def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         parser.description = kind.description
         _declare(parser)
         kind.declare(parser)
-        usual = {each.dest: each.default for each in parser._actions if each.dest not in APART}
-        parser.set_defaults(usual=usual)
+        defaults = {a.dest: a.default for a in parser._actions if a.dest not in UNNAMED}
+        parser.set_defaults(defaults=defaults)
 
     def run(arguments: argparse.Namespace) -> int:
-        from vpr.films import film_files, write_film
+        from vpr.generation.film_files import film_files, write_film
 
         film = kind.make(arguments, *_open(arguments))
         name = "-".join([file_stem(kind.name, arguments.model), *_variant(arguments)])
@@ -62,30 +67,30 @@ def film_command(kind: FilmKind) -> Command:
             print(f"Wrote {', '.join(map(str, files.values()))}.")
         return 0
 
-    return Command(kind.help, declare, run)
+    return declare, run
 
 
 def _variant(arguments: argparse.Namespace) -> list[str]:
-    """What was asked for beside the usual, so that one variant's files are not another's."""
-    asked = {name: getattr(arguments, name) for name in arguments.usual}
+    """The options that differ from their defaults, for the file name."""
+    given = {name: getattr(arguments, name) for name in arguments.defaults}
     return [
         name if value is True else f"{name}-{value}"
-        for name, value in asked.items()
-        if value != arguments.usual[name]
+        for name, value in given.items()
+        if value != arguments.defaults[name]
     ]
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="RUN", help="A run folder, a shipped model or a hub id.")
-    parser.add_argument("--data", help=f"Instead of the run's own: {', '.join(DATASETS)}.")
-    parser.add_argument("--level", type=int, metavar="N", help="Only this level. [all]")
-    parser.add_argument("--frames", type=int, default=30, help="Frames watched before. [30]")
-    parser.add_argument("--seed", type=int, default=1, help="Seed of sequence and draws. [1]")
-    parser.add_argument("--out", type=Path, default=Path(), help="Folder for the pictures. [.]")
+    add_model(parser)
+    add_data(parser)
+    parser.add_argument("--level", type=int, metavar="N", help="Show only this level. [all]")
+    add_number(parser, "--frames", 30, "Frames that the model observes first.")
+    add_number(parser, "--seed", 1, "Random seed.")
+    add_out_folder(parser, Path(), "the pictures")
 
 
 def _open(arguments: argparse.Namespace) -> tuple[VPR, Dataset, list[int]]:
-    """The model, its data, and the levels that were asked for."""
+    """The model, its data, and the levels to show."""
     from vpr.pretrained import data_for, load_model
 
     model = load_model(arguments.model)

@@ -1,4 +1,4 @@
-"""`vpr report RUN`: what a trained hierarchy does, level by level, as one page."""
+"""`vpr report MODEL`: a page about each level of a trained model."""
 
 from __future__ import annotations
 
@@ -7,35 +7,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vpr.cli.main import Command
+from vpr.cli.options import add_data, add_model, add_sequences
 from vpr.cli.show import file_stem, prepare, print_json, print_table, progress_bar
-from vpr.data import DATASETS
 
 if TYPE_CHECKING:
-    from vpr.report import Report
+    from vpr.pages.report import Report
 
 DESCRIPTION = """\
-Write one HTML page that opens without a network: how often each level updates and why, which factor
-lives on which level, rollouts and samples of each as moving pictures, event strips with the values
-that decided, and the curves of training.
+Write one HTML page that opens offline: update rates and criteria of each level, which factors it
+represents, its rollouts and samples as animations, events in sequences with the values compared,
+and the curves of training.
 """
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.description = DESCRIPTION
-    parser.add_argument("model", metavar="RUN", help="A run folder, a shipped model or a hub id.")
-    parser.add_argument("--data", help=f"Instead of the run's own: {', '.join(DATASETS)}.")
-    parser.add_argument(
-        "--out", type=Path, help="Page. [RUN/report.html; without a folder report-RUN.html]"
-    )
-    parser.add_argument("--sequences", type=int, default=128, help="How many sequences. [128]")
-    parser.add_argument("--length", type=int, default=50, help="Frames in each. [50]")
-    parser.add_argument("--seed", type=int, default=1, help="Seed of sequences and draws. [1]")
+    add_model(parser)
+    add_data(parser)
+    shown = "HTML page. [report.html in the run folder, or report-MODEL.html]"
+    parser.add_argument("--out", metavar="FILE", type=Path, help=shown)
+    add_sequences(parser, sequences=128, seed=1)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from vpr.pages.report import report_json, report_page, run_report
     from vpr.pretrained import data_for, load_model
-    from vpr.report import as_json, page, run_report
     from vpr.training.checkpoint import RunFolder
     from vpr.utils.files import step_lines, write_text
 
@@ -52,30 +48,30 @@ def run(arguments: argparse.Namespace) -> int:
             sequences=arguments.sequences,
             length=arguments.length,
             seed=arguments.seed,
-            watch=lambda done: advance(done, "sequences"),
+            on_progress=lambda done: advance(done, "sequences"),
         )
     here = Path(file_stem("report", arguments.model) + ".html")
     out = arguments.out or (folder.report if folder.exists() else here)
-    write_text(out, page(report))
+    write_text(out, report_page(report))
     if arguments.json:
-        print_json(as_json(report) | {"report": str(out)})
+        print_json(report_json(report) | {"report": str(out)})
     else:
         _print(report)
-        print(f"Open {out} to see it.")
+        print(f"Open {out} in a browser.")
     return 0
 
 
 def _print(report: Report) -> None:
     print_table(
         f"Levels of {report.run} on {report.sequences} sequences of {report.dataset}",
-        ["level", "update rate", "frames an event", "KL", *_factors(report)],
+        ["level", "update rate", "frames per event", "KL", *_factors(report)],
         [
             [
                 level.level,
                 level.update_rate,
                 level.lengths.mean if level.lengths.events else "–",
                 level.kl,
-                *(factor.told[level.level - 1] for factor in report.factors),
+                *(factor.probe[level.level - 1] for factor in report.factors),
             ]
             for level in report.levels
         ],
@@ -83,7 +79,4 @@ def _print(report: Report) -> None:
 
 
 def _factors(report: Report) -> list[str]:
-    return [f"tells {factor.name}" for factor in report.factors]
-
-
-COMMAND = Command("Write a page of what each level of a run does.", declare, run)
+    return [f"probe of {factor.name}" for factor in report.factors]

@@ -1,4 +1,4 @@
-"""`vpr reproduce NAME`: the paper's figures and tables, run, drawn and tabulated."""
+"""`vpr reproduce NAME`: reproduce figures and tables of the paper."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vpr.cli.main import Command
+from vpr.cli.options import add_number
 from vpr.cli.show import print_json, print_table, progress_bars, tell
 from vpr.errors import VPRError
 
 DESCRIPTION = """\
-Run what is missing of an experiment, write one JSON file a run, the figure as PNG and SVG and a
-summary into results/NAME, and bring the table in results/README.md up to date. Finished runs are
-kept. Ctrl-C stops after saving; the same command goes on.
+Run the missing runs of an experiment. Writes one JSON file per run, the figure as PNG and SVG, and
+a summary to results/NAME, and updates the table in results/README.md. Ctrl-C saves and stops; the
+same command resumes.
 """
 
 
@@ -26,29 +26,33 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "vpr reproduce NAME [--seeds N] [--only VARIANT…] [--scale {cpu,paper,tiny}] [--jobs N] "
         "| --list"
     )
-    parser.add_argument("name", metavar="NAME", nargs="?", help="Which experiment; see --list.")
-    parser.add_argument("--list", action="store_true", help="What exists, takes and is done.")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="Experiment; see --list.")
     parser.add_argument(
-        "--seeds", type=int, help="Seeds 0, 1, … so many. [5; nested-worlds 1, ablation 3]"
+        "--list", action="store_true", help="List experiments with their cost and finished runs."
     )
     parser.add_argument(
-        "--only", metavar="VARIANT", nargs="+", default=[], help="Run no other variants. [all]"
+        "--seeds", type=int, metavar="N", help="Seeds per variant. [5; nested-worlds 1, ablation 3]"
+    )
+    parser.add_argument(
+        "--only", metavar="VARIANT", nargs="+", default=[], help="Run only these variants. [all]"
     )
     scales = "; ".join(f"{name}: {what}" for name, what in SCALES.items())
     parser.add_argument("--scale", choices=SCALES, default="cpu", help=f"{scales}. [cpu]")
-    parser.add_argument("--jobs", type=int, default=2, help="Runs at a time, a core each. [2]")
+    add_number(parser, "--jobs", 2, "Parallel runs, one core each.")
     results, runs = Path("results"), Path("runs") / "reproduce"
     parser.add_argument(
-        "--out", type=Path, default=results, help=f"Folder for results. [{results}]"
+        "--out", type=Path, default=results, help=f"Folder for the results. [{results}]"
     )
-    parser.add_argument("--runs", type=Path, default=runs, help=f"Run folders. [{runs}]")
+    parser.add_argument(
+        "--runs", type=Path, default=runs, help=f"Folder for the run folders. [{runs}]"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return _list(arguments)
     if arguments.name is None:
-        raise VPRError("name an experiment; vpr reproduce --list tells which there are")
+        raise VPRError("name an experiment: see vpr reproduce --list")
     from vpr.experiments import experiment
     from vpr.experiments.runner.reproduce import Request, missing, reproduce
 
@@ -65,23 +69,25 @@ def run(arguments: argparse.Namespace) -> int:
     todo = missing(request)
     tell(f"{chosen.title}: {len(todo)} runs to go, {chosen.cost}")
     with progress_bars([job.title for job in todo]) as advance:
-        ending = reproduce(request, lambda now: advance(*now))
+        ending = reproduce(
+            request, lambda now: advance(now.task, now.done, now.total or 0, now.note)
+        )
     for title, words in ending.failed.items():
         tell(f"{title} failed: {words}")
-    _print(_standing(arguments, chosen), arguments.json)
+    _print(_results(arguments, chosen), arguments.json)
     if ending.stopped:
-        tell("Stopped; the same command goes on from here.")
+        tell("Stopped; run the same command again to resume.")
         return 130
     return 1 if ending.failed else 0
 
 
 def _seeds(arguments: argparse.Namespace, chosen: Any) -> int:
-    """As many as were asked for, or as the experiment has."""
+    """The option --seeds, or the default of the experiment."""
     return int(chosen.seeds if arguments.seeds is None else arguments.seeds)
 
 
-def _standing(arguments: argparse.Namespace, chosen: Any) -> dict[str, Any]:
-    """The experiment as its files tell it."""
+def _results(arguments: argparse.Namespace, chosen: Any) -> dict[str, Any]:
+    """The summary of the results on disk."""
     from vpr.experiments.runner.reproduce import summary
     from vpr.experiments.runner.store import load, results_folder
 
@@ -90,12 +96,12 @@ def _standing(arguments: argparse.Namespace, chosen: Any) -> dict[str, Any]:
     return summary(chosen, results) | {"folder": str(folder / chosen.name)}
 
 
-def _print(standing: dict[str, Any], as_json: bool) -> None:
+def _print(results: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        return print_json(standing)
-    rows = [[c["what"], c["paper"], c["shown"], len(c["ours"])] for c in standing["claims"]]
-    print_table(standing["title"], ["what", "paper", "ours", "runs"], rows)
-    print(f"Files: {standing['folder']}")
+        return print_json(results)
+    rows = [[c["what"], c["paper"], c["shown"], len(c["ours"])] for c in results["claims"]]
+    print_table(results["title"], ["what", "paper", "ours", "runs"], rows)
+    print(f"Files: {results['folder']}")
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -119,6 +125,3 @@ def _list(arguments: argparse.Namespace) -> int:
             f"Experiments at scale {arguments.scale}", columns, [list(row.values()) for row in rows]
         )
     return 0
-
-
-COMMAND = Command("Make the paper's figures and tables.", declare, run)

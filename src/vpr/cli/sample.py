@@ -1,4 +1,4 @@
-"""`vpr sample RUN`: what else there could be at each level, all others held."""
+"""`vpr sample MODEL`: samples of one level while all other levels stay constant."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from vpr.cli.films import FilmKind, Table, film_command
+from vpr.cli.options import add_number
 from vpr.data import Dataset
 
 if TYPE_CHECKING:
-    from vpr.films import Film
+    from vpr.generation.film import Film
     from vpr.model import VPR
 
-HELP = "See what varies at each level while the others hold."
 DESCRIPTION = """\
-Watch an unseen sequence for a while, then draw the state of each level anew while all others hold
-theirs. Writes a sheet (PNG), a GIF and, with PyAV, an MP4. In the first column is the frame seen
-last, on top (GT) frames of other sequences, under it (L1, L2, …) what varies with the level.
+Observe a new sequence, then sample the state of each level while all other levels keep theirs.
+Writes a picture (PNG), a GIF and, with PyAV, an MP4. The first column is the last observed frame.
+Rows: GT, frames of other sequences; L1, L2, …, samples of the level.
 """
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--n", type=int, default=12, metavar="N", help="Draws of each level. [12]")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    add_number(parser, "--n", 12, "Samples per level.")
     parser.add_argument(
         "--past",
         action="store_true",
-        help="Draw what the level expected of the present, instead of all that it could be.",
+        help="Sample from the prediction given the past, instead of the prior without a past.",
     )
 
 
 def make(arguments: argparse.Namespace, model: VPR, data: Dataset, levels: Sequence[int]) -> Film:
-    from vpr.films import sample_film
+    from vpr.generation.sample_film import sample_film
 
     names = ("n", "frames", "seed")
     chosen = {name: getattr(arguments, name) for name in names}
@@ -40,10 +40,10 @@ def make(arguments: argparse.Namespace, model: VPR, data: Dataset, levels: Seque
 
 def table(facts: dict[str, Any]) -> Table:
     return Table(
-        f"{facts['n']} draws after {facts['frames']} frames of {facts['data']}",
-        ["level", "σ of the draws"],
+        f"{facts['n']} samples after {facts['frames']} frames of {facts['data']}",
+        ["level", "σ of the samples"],
         [[level["level"], level["std"]] for level in facts["levels"]],
     )
 
 
-COMMAND = film_command(FilmKind("sample", HELP, DESCRIPTION, declare, make, table))
+declare, run = film_command(FilmKind("sample", DESCRIPTION, add_options, make, table))

@@ -1,91 +1,73 @@
-"""`vpr segment PATH…`: footage into events, as tables, chapters and pages."""
+"""`vpr segment PATH…`: find events in footage; writes tables, chapters and pages."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vpr.cli.flags import finite, numbers
-from vpr.cli.main import Command
+from vpr.cli.options import add_footage, add_number, add_out_folder, at_least_one, finite, numbers
 from vpr.cli.show import print_json, print_table, progress_bars, tell
-from vpr.errors import VPRError
 
 if TYPE_CHECKING:
-    from vpr.model import VPR
-    from vpr.segmenting.batch import Outcome, Wish
-    from vpr.segmenting.targets import Target
-    from vpr.segmenting.workers import Show
+    from vpr.segmenting.batch import Outcome
+    from vpr.utils.pool import JobProgress
 
 DESCRIPTION = """\
-Find the events of each piece of footage, at every level above the first, and write for NAME:
+Find the events in each piece of footage, for all levels from 2, and write for each NAME:
 
-  NAME.html           a page to look at, which needs no network
-  NAME.csv            one row an event: frame, time, level, kind, score
-  NAME.json           all of it, with the curves that decided; vpr.Timeline.from_json reads it
+  NAME.html           page with the timeline; opens offline
+  NAME.csv            table with one row per event: frame, time, level, kind, score
+  NAME.json           everything, with the curves; read by vpr.Timeline.from_json
   NAME.level2.vtt     chapters of a level, for browsers and players
   NAME.level2.ffmeta  the same with exact times, for ffmpeg
 
-A folder keeps its structure. What is finished is skipped, as long as footage, model and settings
-are the same. What is broken is told of and does not stop the rest; the exit code is then 1.
+Folders keep their structure. Finished files are skipped if footage, model and settings are the
+same. Files that cannot be read are reported and do not stop the others; the exit code is then 1.
 """
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = DESCRIPTION
-    add = parser.add_argument
-    add(
+    parser.add_argument(
         "paths",
         metavar="PATH",
         nargs="+",
-        help="A video, a folder of videos or pictures, a glob, .npy or .npz, a URL.",
+        help="Video, folder of videos or pictures, glob, .npy or .npz file, or URL.",
     )
-    add("--model", required=True, help="A run folder, a shipped model or a hub id.")
-    add("--out", type=Path, default=Path("events"), help="Folder for the results. [events]")
-    add(
-        "--threshold",
-        type=finite,
-        metavar="X",
-        help="γ: how many times more than usual a belief must move to be unexpected. More means "
-        "fewer events. [the model's]",
+    add_footage(parser)
+    add_out_folder(parser, Path("events"), "the results")
+    parser.add_argument(
+        "--levels", type=numbers, metavar="N,N,…", help="Levels to report. [all from 2]"
     )
-    add("--levels", type=numbers, metavar="N,N,…", help="Which levels to report. [all from 2]")
-    add(
+    parser.add_argument(
         "--min-gap",
         type=finite,
         metavar="SECONDS",
         default=0.0,
         help="Of two events of a level that are closer than this, keep only the stronger. [0]",
     )
-    add(
+    parser.add_argument(
         "--sweep",
         action="store_true",
-        help="Instead of events, draw how many there are at each level under 13 values of γ, to "
-        "choose a --threshold by looking: NAME.sweep.png and NAME.sweep.csv. --levels and "
-        "--min-gap play no part.",
+        help="Count the events for 13 values of --threshold instead, to choose one: writes "
+        "NAME.sweep.png and NAME.sweep.csv. Ignores --levels and --min-gap.",
     )
-    add(
-        "--fit",
-        choices=("letterbox", "crop", "stretch"),
-        help="Where footage has other proportions than the model. [as in training, or letterbox]",
-    )
-    add("--rate", type=finite, metavar="FPS", help="Of pictures and arrays, which have none. [25]")
-    add("--jobs", type=int, default=1, help="Pieces at a time, a process and a core each. [1]")
-    add("--force", action="store_true", help="Do again what is finished.")
+    add_number(parser, "--jobs", 1, "Parallel processes, one core each.")
+    parser.add_argument("--force", action="store_true", help="Do not skip finished files.")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.segmenting.batch import Outcome, Wish, finished
-    from vpr.segmenting.targets import find
+    from vpr.segmenting.batch import Outcome, SegmentRequest, run_targets, skipped
+    from vpr.segmenting.output_names import find_targets
     from vpr.utils.threads import use_threads
 
-    if arguments.jobs < 1:
-        raise VPRError(f"jobs must be 1 or more, got {arguments.jobs}")
+    at_least_one(jobs=arguments.jobs)
     use_threads(1)
-    wish = Wish(
+    request = SegmentRequest(
         arguments.model,
         arguments.out,
         arguments.threshold,
@@ -95,67 +77,58 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.rate,
         arguments.sweep,
     )
-    model = wish.checked()
-    stamps = wish.stamps(model)
-    found = find(arguments.paths, stamps.taken)
-    outcomes = [Outcome(what, "failed", trouble=words) for what, words in found.failed.items()]
-    outcomes += [] if arguments.force else finished(found.targets, stamps)
+    model = request.load()
+    completed = request.completed(model)
+    found = find_targets(arguments.paths, completed.taken)
+    outcomes = [Outcome(path, "failed", trouble=error) for path, error in found.failed.items()]
+    outcomes += [] if arguments.force else skipped(found.targets, completed)
     known = {outcome.source for outcome in outcomes}
     todo = [target for target in found.targets if target.source not in known]
     for outcome in outcomes:
-        _complain(outcome)
+        _print_trouble(outcome)
     with progress_bars([Path(target.source).name for target in todo]) as advance:
 
-        def show(number: int, done: int, expected: int | None) -> None:
-            advance(number, done, max(expected or 0, done + 1), "frames")
+        def on_progress(now: JobProgress) -> None:
+            advance(now.task, now.done, max(now.total or 0, now.done + 1), now.note)
 
-        for number, outcome in _run(todo, wish, model, arguments.jobs, show):
-            advance(number, max(outcome.frames, 1), max(outcome.frames, 1), "frames")
-            _complain(outcome)
+        for number, outcome in run_targets(todo, request, model, arguments.jobs, on_progress):
+            if outcome.frames:
+                advance(number, outcome.frames, outcome.frames, "frames")
+            _print_trouble(outcome)
             outcomes.append(outcome)
-    return _tell(outcomes, arguments)
+    return _print_results(outcomes, arguments)
 
 
-def _run(
-    todo: list[Target], wish: Wish, model: VPR, jobs: int, show: Show
-) -> Iterator[tuple[int, Outcome]]:
-    from vpr.segmenting.workers import run_here, run_side_by_side
-
-    if min(jobs, len(todo)) > 1:
-        return run_side_by_side(todo, wish, jobs, show)
-    return run_here(todo, wish, model, show)
-
-
-def _complain(outcome: Outcome) -> None:
+def _print_trouble(outcome: Outcome) -> None:
     if outcome.trouble is not None:
         tell(f"vpr: {' '.join(outcome.trouble.split())}")
 
 
-def _tell(outcomes: list[Outcome], arguments: argparse.Namespace) -> int:
-    """The result, and what failed in one line at the end."""
-    unwell = [outcome for outcome in outcomes if not outcome.well]
+def _print_results(outcomes: list[Outcome], arguments: argparse.Namespace) -> int:
+    """Print all outcomes, and a last line with those that failed; returns the exit code."""
+    failed = [outcome for outcome in outcomes if not outcome.ok]
     if arguments.json:
         print_json(
             {
                 "model": arguments.model,
                 "out": str(arguments.out),
                 "pieces": [asdict(outcome) for outcome in outcomes],
-                "failed": len(unwell),
+                "failed": len(failed),
             }
         )
-    else:
-        _print(outcomes, arguments)
-    if unwell:
-        names = ", ".join(outcome.source for outcome in unwell)
-        tell(f"vpr: {len(unwell)} of {len(outcomes)} failed or are damaged: {names}")
-    return 1 if unwell else 0
+    elif any(outcome.status != "failed" for outcome in outcomes):
+        _print_table(outcomes, arguments)
+    if failed and len(outcomes) > 1:
+        names = ", ".join(outcome.source for outcome in failed)
+        tell(f"vpr: {len(failed)} of {len(outcomes)} failed or are damaged: {names}")
+    return 1 if failed else 0
 
 
-def _print(outcomes: list[Outcome], arguments: argparse.Namespace) -> None:
+def _print_table(outcomes: list[Outcome], arguments: argparse.Namespace) -> None:
     levels = sorted({name for outcome in outcomes for name in outcome.events} - {"gammas"})
     print_table(
-        f"Events that {arguments.model} found",
-        ["footage", "", "frames", "seconds", *(f"level {level}" for level in levels)],
+        f"Events found by {arguments.model}",
+        ["footage", "status", "frames", "seconds", *(f"level {level}" for level in levels)],
         [
             [
                 outcome.source,
@@ -170,18 +143,10 @@ def _print(outcomes: list[Outcome], arguments: argparse.Namespace) -> None:
     if any(outcome.files for outcome in outcomes):
         ending = ".sweep.png" if arguments.sweep else ".html"
         pages = [name for outcome in outcomes for name in outcome.files if name.endswith(ending)]
-        print(
-            f"Open {arguments.out / pages[0]} to see it." if len(pages) == 1 else _many(arguments)
-        )
-
-
-def _many(arguments: argparse.Namespace) -> str:
-    return f"Files: {arguments.out}"
+        several = f"Files: {arguments.out}"
+        print(f"Open {arguments.out / pages[0]}." if len(pages) == 1 else several)
 
 
 def _count(events: Any) -> str:
-    """Of a level; of a sweep, from the least to the most."""
+    """The number of events, or for a sweep the smallest and largest."""
     return f"{min(events)} to {max(events)}" if isinstance(events, list) else str(events)
-
-
-COMMAND = Command("Find the events in footage.", declare, run)

@@ -1,4 +1,4 @@
-"""What commands print: tables and progress on the terminal, JSON for machines."""
+"""Output of commands: tables, JSON, messages and progress bars."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rich.table import Table
 
 from vpr.data.base import Dataset, Prepared, Recorded
 
-# Progress and messages go to standard error, so that standard output is only the result.
+# Progress and messages go to standard error, so that standard output has only the result.
 messages = Console(stderr=True)
 
 
 def tell(line: str) -> None:
-    """A message: a path in it is a path, whatever its brackets, and is not broken."""
+    """Print a message to standard error, without markup and line breaks."""
     messages.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def file_stem(command: str, model: str) -> str:
-    """The name of a file for each command and model, so that one does not overwrite another."""
+    """A file name for each command and model, so that none overwrites another."""
     return "-".join([command, *re.findall(r"\w[\w.]*", model)])
 
 
@@ -43,29 +43,31 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 
 def prepare(data: Dataset) -> None:
-    """What a dataset has to do before its first sequences, with a bar if there is anything."""
+    """Prepare a dataset, if it needs preparation, with a progress bar."""
     if isinstance(data, Prepared):
-        with progress_bars(["Preparing, once:"]) as advance:
+        with progress_bars(["Preparing (once):"]) as advance:
             data.prepare(lambda done, total: advance(0, done, total, "pictures"))
 
 
 def prepare_for_few(data: Dataset) -> None:
-    """The same for a few sequences, which need all of it only if it comes as a whole."""
+    """Prepare a dataset for a few sequences: only recordings must be prepared completely."""
     if isinstance(data, Recorded):
         prepare(data)
 
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[int, str], None]]:
-    """A bar that `advance(done, note)` moves and that appears with its first move."""
+    """A progress bar that `advance(done, note)` updates; it appears with the first update."""
     with progress_bars([""]) as advance:
         yield lambda done, note: advance(0, done, total, note)
 
 
 @contextmanager
 def progress_bars(titles: Sequence[str]) -> Iterator[Callable[[int, int, int, str], None]]:
-    """Bars that `advance(which, done, total, note)` moves; each appears with its first move and
-    goes when it is full, unless it is the only one."""
+    """Progress bars that `advance(which, done, total, note)` updates.
+
+    Each appears with its first update and disappears when it is full, unless it is the only one.
+    """
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=8),

@@ -1,4 +1,4 @@
-"""`vpr train PRESET`: train into a folder; the same folder means resume."""
+"""`vpr train PRESET`: train a model; an existing run folder is resumed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from vpr.cli.flags import add_config_flags, apply_flags, changed_fields
-from vpr.cli.main import Command
+from vpr.cli.config_flags import add_config_flags, apply_flags, changed_fields
+from vpr.cli.options import add_threads
 from vpr.cli.show import prepare, print_json, print_table, progress_bar, progress_bars, tell
 from vpr.config import RunConfig
 from vpr.data.base import Recorded
@@ -25,33 +25,36 @@ SEQUENCES = 64  # for the held-out ELBO
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    parser.add_argument("preset", metavar="PRESET", help=f"One of {', '.join(PRESETS)}.")
-    parser.add_argument("--out", type=Path, help="Run folder; runs/PRESET-sSEED by default.")
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads. [1]")
+    parser.add_argument("preset", metavar="PRESET", help=f"Preset: {', '.join(PRESETS)}.")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="Run folder. [runs/PRESET-sSEED]"
+    )
+    add_threads(parser, 1)
     devices = ("cpu", "cuda", "mps", "auto")
-    parser.add_argument("--accelerator", default="cpu", choices=devices, help="Where. [cpu]")
+    parser.add_argument("--accelerator", default="cpu", choices=devices, help="Device. [cpu]")
     parser.usage = "vpr train PRESET [--out FOLDER] [--FIELD VALUE …]"
     parser.add_argument(
         "--until",
         type=int,
-        help="Stop, with a checkpoint, after this step.",
+        metavar="N",
+        help="Save a checkpoint and stop after this step.",
     )
     parser.add_argument(
         "--without",
         metavar="NAME",
         action="append",
         default=[],
-        help="Leave out one of our additions to the paper; may be repeated. "
+        help="Leave out one of our additions to the paper; can be repeated. "
         f"NAME: {', '.join(each.name for each in ADDITIONS)}.",
     )
-    parser.add_argument("--show", action="store_true", help="Print the stages of the run and stop.")
-    parser.epilog = "The values in brackets are those of the preset, when PRESET is given too."
+    parser.add_argument("--show", action="store_true", help="Print the stages and exit.")
+    parser.epilog = "The values in brackets are the defaults of PRESET."
     chosen = next((PRESETS[word] for word in words if word in PRESETS), RunConfig())
     add_config_flags(parser, chosen, words)
 
 
-class Watch:
-    """Turns training's numbers into the note beside the bar."""
+class TrainingBar:
+    """Shows training metrics beside the progress bar."""
 
     def __init__(self, title: str, advance: Callable[[int, int, int, str], None]) -> None:
         self.title, self.advance = title, advance
@@ -60,7 +63,7 @@ class Watch:
     def __call__(self, now: Progress) -> None:
         if not self.first:
             self.start, self.first = perf_counter(), now.step
-            done_before = f", going on from step {now.step - 1}" if now.step > 1 else ""
+            done_before = f", resuming from step {now.step - 1}" if now.step > 1 else ""
             tell(self.title + done_before)
         done = now.step - self.first
         rate = done / (perf_counter() - self.start) if done else 0.0
@@ -83,9 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
     use_threads(arguments.threads)
     prepare(config.data)
     with progress_bars([""]) as advance:
-        watch = Watch(f"Training {config.preset} in {out}", advance)
+        bar = TrainingBar(f"Training {config.preset} in {out}", advance)
         outcome = train(
-            config, out, on_step=watch, until=arguments.until, accelerator=arguments.accelerator
+            config, out, on_step=bar, until=arguments.until, accelerator=arguments.accelerator
         )
     held_out = _held_out(config, out) if outcome.finished else {}
     if arguments.json:
@@ -93,14 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
     elif outcome.finished:
         tell(f"Done: {out}. Next: vpr evaluate {out}")
     else:
-        tell(f"Stopped at step {outcome.step}; the same command goes on from there.")
+        tell(f"Stopped at step {outcome.step}; run the same command again to resume.")
     return 130 if outcome.interrupted else 0
 
 
 def configured(config: RunConfig, given: dict[str, Any]) -> RunConfig:
-    """The configuration with the flags that were given.
+    """The configuration with the options that were given.
 
-    Without a flag of its own, model.frame follows the data, and model.levels data that has levels.
+    Unless given, model.frame and, if the data has levels, model.levels are those of the data.
     """
     data = changed_fields(config, given)["data"]
     follows = {"model.frame": data.frame}
@@ -110,7 +113,7 @@ def configured(config: RunConfig, given: dict[str, Any]) -> RunConfig:
 
 
 def _name(config: RunConfig, left_out: Sequence[str]) -> str:
-    """Of the run folder, unless another is given."""
+    """The default name of the run folder."""
     parts = [
         config.preset.replace("/", "-"),
         *(f"without-{name}" for name in sorted(set(left_out))),
@@ -150,7 +153,7 @@ def _show(config: RunConfig, as_json: bool) -> int:
 
 
 def _held_out(config: RunConfig, out: Path) -> dict[str, dict[str, Any]]:
-    """The ELBO on what training never read, if data is recorded: without labels the only score."""
+    """The ELBO on held-out data, if the data is a recording."""
     if not isinstance(config.data, Recorded):
         return {}
     from vpr.evaluation import evaluate
@@ -163,13 +166,10 @@ def _held_out(config: RunConfig, out: Path) -> dict[str, dict[str, Any]]:
                 config.data,
                 sequences=SEQUENCES,
                 length=config.training.length,
-                watch=lambda done: advance(done, "held-out sequences"),
+                on_progress=lambda done: advance(done, "held-out sequences"),
             )
-    except VPRError as error:  # the run is good all the same
+    except VPRError as error:  # the run is complete without it
         tell(f"No held-out ELBO: {error}")
         return {}
-    tell(f"Held-out ELBO {result['elbo']:.1f} nats a frame.")
+    tell(f"Held-out ELBO {result['elbo']:.1f} nats per frame.")
     return {"held_out": {key: result[key] for key in ("elbo", "reconstruction", "kl")}}
-
-
-COMMAND = Command("Train a model from a preset, or go on with a run.", declare, run)

@@ -26,7 +26,7 @@ DATASETS: dict[str, Dataset] = {
 
 
 def dataset(name: str) -> Dataset:
-    """The dataset of this name, as the paper has it."""
+    """The dataset of this name, with the defaults of the paper."""
     if name not in DATASETS:
         raise VPRError(f"no dataset {name!r}: choose one of {', '.join(DATASETS)}")
     return DATASETS[name]

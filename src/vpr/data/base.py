@@ -1,4 +1,4 @@
-"""The one interface of all datasets: sequences from a generator, with their ground truth."""
+"""The interface of all datasets: sequences with their ground truth."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 
-Watch = Callable[[int, int], None]  # told how much is done, and of how much
+OnProgress = Callable[[int, int], None]  # done, total
 
 
 class Batch(NamedTuple):
-    """Sequences with what is true of every frame."""
+    """Sequences with the factors of every frame."""
 
     frames: NDArray[np.float32]  # (B, T, *frame), images in [0, 1]
     factors: dict[str, NDArray[Any]]  # name → (B, T, ...), fastest factor first
@@ -22,7 +22,7 @@ class Batch(NamedTuple):
 
 
 class Dataset(Protocol):
-    """A recipe for sequences: a frozen dataclass; the randomness is the caller's."""
+    """A frozen dataclass that makes sequences from the random generator of the caller."""
 
     @property
     def name(self) -> str: ...
@@ -37,14 +37,14 @@ class Dataset(Protocol):
 
 @runtime_checkable
 class Prepared(Protocol):
-    """A dataset with work to do before its first sequences, which would otherwise wait for it."""
+    """A dataset that needs preparation, such as rendering, before its first sequences."""
 
-    def prepare(self, watch: Watch | None = None) -> None: ...
+    def prepare(self, on_progress: OnProgress | None = None) -> None: ...
 
 
 @runtime_checkable
 class Recorded(Protocol):
-    """A dataset whose sequences are not made anew, but cut out of what was recorded once.
+    """A dataset whose sequences are cut out of a fixed recording.
 
     What `unseen` cuts from, the dataset itself never does.
     """
@@ -53,18 +53,18 @@ class Recorded(Protocol):
 
 
 def unseen(data: Dataset) -> Dataset:
-    """What to evaluate on: of a recording the part kept for that; else the data itself."""
+    """The data for evaluation: the held-out part of a recording, or the dataset itself."""
     return data.unseen() if isinstance(data, Recorded) else data
 
 
 def factor_of(level: int, batch: Batch) -> str:
-    """The factor that level n should follow: the n-th, or the last where there are fewer."""
+    """The factor that level n should follow: the n-th, or the last if there are fewer."""
     names = list(batch.changes)
     return names[min(level, len(names)) - 1]
 
 
 def change_points(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a factor (B, T, ...) differs from what it was in the frame before."""
+    """Where a factor (B, T, ...) differs from the frame before."""
     changed = np.zeros(values.shape[:2], dtype=bool)
     differs = values[:, 1:] != values[:, :-1]
     changed[:, 1:] = differs.any(tuple(range(2, values.ndim)))
@@ -72,21 +72,21 @@ def change_points(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def training_rng(seed: int) -> np.random.Generator:
-    """The stream of training data of this seed."""
+    """The random generator of the training data of a seed."""
     return _rng(seed, 0)
 
 
 def evaluation_rng(seed: int) -> np.random.Generator:
-    """The stream of evaluation data of this seed; never the training stream of any seed."""
+    """The random generator of the evaluation data of a seed, different from all training data."""
     return _rng(seed, 1)
 
 
 def worker_rng(seed: int, worker: int) -> np.random.Generator:
-    """The stream of one worker of a DataLoader; never a training or evaluation stream."""
+    """The random generator of one DataLoader worker, different from training and evaluation."""
     return _rng(seed, 2, worker)
 
 
 def _rng(seed: int, *stream: int) -> np.random.Generator:
-    if not 0 <= seed < 2**32:  # beyond, numpy's streams of two seeds could be the same
+    if not 0 <= seed < 2**32:  # larger seeds could give equal generators
         raise VPRError(f"seed must be 0 to 4294967295, got {seed}")
     return np.random.default_rng([seed, *stream])

@@ -15,7 +15,7 @@ from vpr.data.discs import COLOURS, draw_discs
 from vpr.errors import VPRError
 from vpr.utils.options import option
 
-CROWDED = 0.75  # of the box; in a fuller one the next ball is hard to place
+CROWDED = 0.75  # share of the box above which balls are hard to place
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class BouncingBalls:
     name: ClassVar[str] = "bouncing-balls"
 
     size: int = option(64, "Height and width of a frame.")
-    balls: int = option(2, "How many balls.")
+    balls: int = option(2, "Number of balls.")
     radius: float = option(6.0, "Radius of a ball, in pixels of a 64×64 frame.")
-    speed: float = option(4.0, "Speed of a ball at first: pixels a frame, of a 64×64 frame.")
-    colours: int = option(6, "How many colours a ball goes through, from 2 to 6.")
+    speed: float = option(4.0, "Initial speed of a ball, in pixels per frame of 64×64.")
+    colours: int = option(6, "Number of colours, from 2 to 6.")
 
     def __post_init__(self) -> None:
         if self.size < 2 or self.balls < 1 or not 2 <= self.colours <= len(COLOURS):

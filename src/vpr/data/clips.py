@@ -1,4 +1,4 @@
-"""Decoded footage in the cache: one `.npy` file of bytes (frames, C, H, W) for each piece."""
+"""Decoded footage in the cache: one `.npy` file of bytes (frames, C, H, W) per piece."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.data.base import Watch
+from vpr.data.base import OnProgress
 from vpr.data.recording import write_parts
 from vpr.errors import VPRError
 from vpr.utils.files import why
@@ -23,45 +23,45 @@ from vpr.video.fit import Fit
 from vpr.video.frames import Source
 from vpr.video.opening import open_footage
 
-VERSION = 1  # of the pictures: raise it with every change to how they are read
+VERSION = 1  # raise it when decoding changes
 
 log = logging.getLogger("vpr")
 
 
 class Clip(NamedTuple):
-    """A piece of footage, decoded."""
+    """A decoded piece of footage."""
 
     path: Path  # in the cache
     frames: int
 
 
 class UnreadableError(VPRError):
-    """Footage that is broken; the cache is well."""
+    """The footage is damaged, not the cache."""
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """Fills the cache. What is whole stays there, whenever the work is stopped."""
+    """Decodes footage into the cache; complete files stay if decoding is interrupted."""
 
     folder: Path
     fit: Fit
 
-    def decode(self, pieces: list[str], watch: Watch | None = None) -> list[Clip]:
-        """All pieces, in their order; broken ones are told of and left out."""
+    def decode(self, pieces: list[str], on_progress: OnProgress | None = None) -> list[Clip]:
+        """All pieces in order; damaged ones are reported and skipped."""
         reasons: list[str] = []
         paths = dict(self._paths(pieces, reasons))
         missing = {piece: path for piece, path in paths.items() if not _found(path)}
         done = 0
         for number, (piece, path) in enumerate(missing.items()):
-            bar = _Bar(watch, done, number, len(missing) - number - 1)
+            bar = _Bar(on_progress, done, number, len(missing) - number - 1)
             try:
                 self._one(piece, path, bar)
             except UnreadableError as error:
                 reasons.append(str(error))
             done = bar.done
-        if watch is not None and done:
-            watch(done, done)  # no more guessing
-        return _told([clip for path in paths.values() for clip in _found(path)], reasons)
+        if on_progress is not None and done:
+            on_progress(done, done)  # now the total is known
+        return _readable([clip for path in paths.values() for clip in _found(path)], reasons)
 
     def _paths(self, pieces: list[str], reasons: list[str]) -> Iterator[tuple[str, Path]]:
         for piece in pieces:
@@ -84,7 +84,7 @@ class Decoder:
             log.warning(source.trouble)
 
     def _path(self, piece: str) -> Path:
-        """Another name for all that would give other pictures."""
+        """The name of a cache file, which depends on everything that affects its pictures."""
         place = Path(piece)
         files = images_in(place) if place.is_dir() else [place]
         stated = [(each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in files]
@@ -100,7 +100,7 @@ def _found(path: Path) -> list[Clip]:
         return []
 
 
-def _told(clips: list[Clip], reasons: list[str]) -> list[Clip]:
+def _readable(clips: list[Clip], reasons: list[str]) -> list[Clip]:
     if not clips:
         raise VPRError(reasons[0] if reasons else "there is no footage")
     for reason in reasons:
@@ -109,22 +109,22 @@ def _told(clips: list[Clip], reasons: list[str]) -> list[Clip]:
 
 
 class _Bar:
-    """How many frames are done, and how many there may be: what lies ahead is guessed."""
+    """Progress in frames, with an estimate of the total."""
 
-    def __init__(self, watch: Watch | None, done: int, pieces: int, ahead: int) -> None:
-        self.watch, self.done = watch, done
+    def __init__(self, on_progress: OnProgress | None, done: int, pieces: int, ahead: int) -> None:
+        self.on_progress, self.done = on_progress, done
         self.before, self.pieces, self.ahead = done, pieces, ahead
 
     def __call__(self, expected: int | None) -> None:
         self.done += 1
-        if self.watch is not None:
+        if self.on_progress is not None:
             here = max(expected or 0, self.done - self.before)
             mean = (self.before + here) / (self.pieces + 1)
-            self.watch(self.done, self.before + here + round(self.ahead * mean))
+            self.on_progress(self.done, self.before + here + round(self.ahead * mean))
 
 
 def _frames(source: Source, bar: _Bar) -> Iterator[NDArray[np.uint8]]:
-    """(C, H, W), as the model wants them."""
+    """(C, H, W), the layout of the model."""
     try:
         for frame in source:
             yield frame.picture.transpose(2, 0, 1)
@@ -133,7 +133,7 @@ def _frames(source: Source, bar: _Bar) -> Iterator[NDArray[np.uint8]]:
         raise UnreadableError(str(error)) from error
 
 
-@lru_cache(maxsize=256)  # each holds a file open, and a process may hold a thousand
+@lru_cache(maxsize=256)  # each keeps a file open, and a process may open about a thousand
 def mapped(path: Path) -> NDArray[Any]:
     frames: NDArray[Any] = np.load(path, mmap_mode="r")
     return frames

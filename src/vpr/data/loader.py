@@ -1,4 +1,4 @@
-"""A dataset for a `torch.utils.data.DataLoader` of your own."""
+"""A dataset for a `torch.utils.data.DataLoader`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vpr.data.base import Batch, Dataset, worker_rng
 
 
 class Sequences(IterableDataset[Batch]):
-    """Single sequences without end: a `Batch` whose arrays lack the first axis.
+    """An infinite stream of single sequences: a `Batch` whose arrays have no first axis.
 
     A DataLoader stacks them into batches of tensors. Each of its workers has a stream of its own,
     and every pass begins anew: the same seed and number of workers give the same sequences. For

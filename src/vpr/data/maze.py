@@ -1,4 +1,4 @@
-"""Miniworld Maze: a walk through hallways that turn, and now and then change their colour."""
+"""Miniworld Maze: a walk through hallways with turns, whose colour sometimes changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vpr.data.base import Batch, Watch, change_points
+from vpr.data.base import Batch, OnProgress, change_points
 from vpr.data.maze_eyes import Look, open_eyes
 from vpr.data.maze_walk import FRAME, WALLS, WIDTH, draw_plan, hallways_for, walk
 from vpr.data.recording import (
@@ -35,15 +35,15 @@ LABELS = {  # factors, those of levels 1, 2 and 3 first
     "colour": np.int32,
     "turning": np.bool_,
 }
-LEG = 8  # hallways that are rendered as one world: a whole maze would slow every picture down
-SIGHT = 3  # hallways ahead of a leg that belong to its world: the third is never in sight
+LEG = 8  # hallways rendered as one world; a complete maze would be slower
+SIGHT = 3  # hallways ahead of a leg in its world; the third is never visible
 
-VERSION = 1  # of the walks and pictures: raise it with every change to them
+VERSION = 1  # raise it when walks or pictures change
 
 
 @dataclass(frozen=True)
 class MiniworldMaze:
-    """An agent walks through hallways at varying speed, and looks ahead with a little noise.
+    """An agent walks through hallways at varying speed, with a noisy heading.
 
     Walks are recorded once, by miniworld, into the user's cache; sequences are windows cut out of
     them. The walks that evaluation gets to see are never trained on.
@@ -53,16 +53,16 @@ class MiniworldMaze:
 
     shortest: float = option(5.0, "Length of the shortest hallway, in metres; they are 2.5 wide.")
     longest: float = option(9.0, "Length of the longest hallway.")
-    colours: int = option(6, "How many wall colours there are; they follow in a fixed order.")
-    least_stay: int = option(2, "Hallways of one colour in a row, at least.")
-    most_stay: int = option(3, "Hallways of one colour in a row, at most.")
-    slowest: float = option(0.5, "Least speed, in metres a frame; each hallway has its own.")
-    fastest: float = option(0.9, "Greatest speed.")
-    heading_noise: float = option(3.0, "How far the eyes stray, in degrees.")
+    colours: int = option(6, "Number of wall colours, in a fixed order.")
+    least_stay: int = option(2, "Minimum number of hallways of one colour.")
+    most_stay: int = option(3, "Maximum number of hallways of one colour.")
+    slowest: float = option(0.5, "Minimum speed, in metres per frame; each hallway has its own.")
+    fastest: float = option(0.9, "Maximum speed.")
+    heading_noise: float = option(3.0, "Noise of the heading, in degrees.")
     walks: int = option(16, "Walks recorded for training.")
-    unseen_walks: int = option(4, "Walks recorded for evaluation, on which nothing trains.")
+    unseen_walks: int = option(4, "Walks recorded for evaluation.")
     frames: int = option(1000, "Frames of each walk.")
-    held_out: bool = option(False, "Cut out of the unseen walks.", flag=False)
+    held_out: bool = option(False, "Use the walks for evaluation.", flag=False)
 
     def __post_init__(self) -> None:
         rules = {
@@ -83,30 +83,32 @@ class MiniworldMaze:
         return FRAME
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
-        """`count` windows of `length` frames; records the walks first if they are not there."""
+        """`count` windows of `length` frames; records the walks first if necessary."""
         records = _recorded(replace(self, held_out=False), self._path())
         part = records[self.walks :] if self.held_out else records[: self.walks]
         frames, factors = cut(part, count, length, rng)
         return Batch(frames, factors, {name: change_points(v) for name, v in factors.items()})
 
-    def prepare(self, watch: Watch | None = None) -> None:
-        """Record the walks now; `watch` is told how many frames are done, and of how many."""
+    def prepare(self, on_progress: OnProgress | None = None) -> None:
+        """Record the walks, if necessary."""
         if read_recording(self._path(), self._layout()) is None:
             with open_eyes() as look:
-                write_recording(self._path(), self._layout(), self._takes(look, watch))
+                write_recording(self._path(), self._layout(), self._takes(look, on_progress))
 
     def unseen(self) -> MiniworldMaze:
-        """The same maze by the walks that training never reads."""
+        """The same maze with the walks for evaluation."""
         return replace(self, held_out=True)
 
-    def _takes(self, look: Look, watch: Watch | None) -> Iterator[Records]:
+    def _takes(self, look: Look, on_progress: OnProgress | None) -> Iterator[Records]:
         kind, (takes, frames) = self._layout()
         for take in range(takes):
-            records = np.zeros(frames, dtype=kind)  # zeros in the gaps too: same walk, same bytes
+            records = np.zeros(
+                frames, dtype=kind
+            )  # padding too, so that equal walks give equal bytes
             self._fill(records, np.random.default_rng(take), look)
             yield records
-            if watch is not None:
-                watch((take + 1) * frames, takes * frames)
+            if on_progress is not None:
+                on_progress((take + 1) * frames, takes * frames)
 
     def _fill(self, records: Records, rng: np.random.Generator, look: Look) -> None:
         """One walk through one maze."""
@@ -127,7 +129,7 @@ class MiniworldMaze:
         return Layout(record_type(FRAME, LABELS), (self.walks + self.unseen_walks, self.frames))
 
     def _path(self) -> Path:
-        """Of the recording: another name for all that would give another one."""
+        """The path of the recording, which depends on everything that affects it."""
         fields = to_dict(replace(self, held_out=False))
         key = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:8]
         return cache_folder() / f"maze-v{VERSION}-{key}.npy"
@@ -135,9 +137,9 @@ class MiniworldMaze:
 
 @cache
 def _recorded(maze: MiniworldMaze, path: Path) -> Records:
-    """The recording, opened once in each process."""
+    """The recording, opened once per process."""
     maze.prepare()
     records = read_recording(path, maze._layout())
     if records is None:
-        raise VPRError(f"{path} is gone or broken as soon as it was written: try again")
+        raise VPRError(f"{path} cannot be read after writing it: try again")
     return records

@@ -1,4 +1,4 @@
-"""The way to miniworld, which is an extra: needed to record mazes, and for nothing else."""
+"""Starts the renderer of miniworld, an optional dependency to record mazes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vpr.data.maze_walk import Plan
 from vpr.errors import VPRError
 
-Look = Callable[[Plan, NDArray[np.float32]], NDArray[np.uint8]]  # what is seen from positions
+Look = Callable[[Plan, NDArray[np.float32]], NDArray[np.uint8]]  # (plan, positions) → frames
 
 EXTRA = "pip install 'vpr-torch[maze]'"
 LIBRARIES = "apt install libegl1 libgl1 libglu1-mesa libfreetype6"
@@ -21,19 +21,19 @@ LIBRARIES = "apt install libegl1 libgl1 libglu1-mesa libfreetype6"
 
 @contextlib.contextmanager
 def open_eyes() -> Iterator[Look]:
-    """Miniworld's renderer, for as long as it is needed."""
+    """A context with the renderer of miniworld."""
     try:
         import pyglet
 
-        if sys.platform == "linux":  # no screen is needed; to be said before one is looked for
+        if sys.platform == "linux":  # set before miniworld looks for a screen
             pyglet.options["headless"] = True
         from vpr.data.maze_render import Eyes
 
-        with contextlib.redirect_stdout(io.StringIO()):  # miniworld talks; that is for results
+        with contextlib.redirect_stdout(io.StringIO()):  # miniworld prints messages
             eyes = Eyes()
     except ModuleNotFoundError as error:
         raise VPRError(f"recording the maze needs miniworld: {EXTRA}") from error
-    except Exception as error:  # a missing library or driver has many ways to show
+    except Exception as error:  # missing libraries and drivers raise many kinds of errors
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise VPRError(f"miniworld cannot draw here ({reason}): {LIBRARIES}") from error
     try:

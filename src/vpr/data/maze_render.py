@@ -1,4 +1,4 @@
-"""What an agent sees in a maze, by miniworld: the only file that needs it."""
+"""Render a maze with miniworld; the only module that imports it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vpr.data.maze_walk import FRAME, RADIUS, WALLS, Plan
 
-COLOURS = {  # all plain, so that nothing but the walls' own colour tells hallways apart
+COLOURS = {  # plain, so that hallways differ only in the colour of their walls
     **{f"wall {number}": colour for number, colour in enumerate(WALLS)},
     "floor": (120, 120, 120),
     "ceiling": (235, 235, 235),
@@ -19,10 +19,10 @@ NOWHERE = Plan(np.array([[0.0, 0.0], [0.0, 4.0]]), np.array([np.pi / 2]), np.arr
 
 
 class Eyes(MiniWorldEnv):  # type: ignore[misc]  # miniworld has no types
-    """A world that holds one maze at a time."""
+    """A world with one maze at a time."""
 
     def __init__(self) -> None:
-        self.plan = NOWHERE  # miniworld wants some world from the beginning
+        self.plan = NOWHERE  # miniworld needs a world at the start
         _, height, width = FRAME
         super().__init__(
             obs_width=width, obs_height=height, window_width=width, window_height=height

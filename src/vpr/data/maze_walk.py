@@ -61,7 +61,7 @@ class Walk(NamedTuple):
 
 
 def hallways_for(frames: int, speed: float, length: float) -> int:
-    """More hallways of this length than an agent of this speed can walk in so many frames."""
+    """More hallways of this length than an agent can walk through at this speed."""
     return math.ceil(frames * speed / (length - WIDTH + BEND)) + 2
 
 

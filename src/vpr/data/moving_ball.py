@@ -28,7 +28,7 @@ class MovingBall:
     speed: float = option(
         6.0, "Pixels a frame, of a 64×64 frame: 6 is the fast ball, 2.5 the slow."
     )
-    change_probability: float = option(0.1, "Chance that the colour changes without a bounce.")
+    change_probability: float = option(0.1, "Probability that the colour changes without a bounce.")
 
     def __post_init__(self) -> None:
         if self.size < 2 or self.radius <= 0 or not 0 < self.speed < 63:
@@ -37,7 +37,7 @@ class MovingBall:
                 f"got {self.size}, {self.radius}, {self.speed}"
             )
         if not 0 <= self.change_probability <= 1:
-            raise VPRError(f"change_probability lies in [0, 1], got {self.change_probability}")
+            raise VPRError(f"change_probability must be in [0, 1], got {self.change_probability}")
 
     @property
     def frame(self) -> tuple[int, ...]:
@@ -45,7 +45,7 @@ class MovingBall:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many there are of each factor that can be counted."""
+        """Number of values of each discrete factor."""
         return {"colour": len(COLOURS)}
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:

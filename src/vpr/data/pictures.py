@@ -15,7 +15,7 @@ from vpr.utils.files import write_atomically
 GAP = 3  # pixels between two frames
 MARK = 4  # height of a change mark
 PLOT = 48  # height and width of a frame of plain numbers
-INKS = np.array(  # one for each factor: blue, orange, green, purple
+INKS = np.array(  # per factor: blue, orange, green, purple
     [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167]], dtype=np.uint8
 )
 PAPER = 245
@@ -31,7 +31,7 @@ def write_sheet(path: Path, batch: Batch) -> None:
 
 
 def write_gif(path: Path, batch: Batch, milliseconds: int = 120) -> None:
-    """The sequences side by side, moving."""
+    """Write an animation with the sequences side by side."""
     frames = as_images(batch.frames)  # (B, T, H, W, 3)
     padded = np.pad(frames, ((0, 0), (0, 0), (0, 0), (0, GAP), (0, 0)), constant_values=PAPER)
     moments = np.concatenate(list(padded), axis=2)  # (T, H, B·W, 3)
@@ -39,7 +39,7 @@ def write_gif(path: Path, batch: Batch, milliseconds: int = 120) -> None:
 
 
 def as_png(pixels: NDArray[np.uint8]) -> bytes:
-    """A picture (H, W, 3 or 4) as a file, and a small one."""
+    """A picture (H, W, 3 or 4) as an optimised PNG."""
     file = BytesIO()
     Image.fromarray(pixels).save(file, "PNG", optimize=True)
     return file.getvalue()
@@ -55,7 +55,7 @@ def as_images(frames: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 
 def _bars(vectors: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """(B, T, F) → pictures (B, T, PLOT, ~PLOT, 3): one bar a feature, as high as its value."""
+    """(B, T, F) → pictures (B, T, PLOT, ~PLOT, 3): one bar per feature."""
     height = np.arange(PLOT, 0, -1)[:, None] / PLOT
     filled = vectors[:, :, None, :] >= height  # (B, T, PLOT, F)
     wide = np.repeat(filled, max(PLOT // vectors.shape[-1], 1), -1)
@@ -78,7 +78,7 @@ def _row(frames: NDArray[np.uint8], marks: NDArray[np.bool_]) -> NDArray[np.uint
 
 
 def save(path: Path, pictures: list[NDArray[np.uint8]], milliseconds: int = 0) -> None:
-    """A PNG of one picture (H, W, 3), or a GIF that shows each for so long."""
+    """Write a PNG of one picture (H, W, 3), or a GIF of several."""
     first, *rest = (Image.fromarray(picture) for picture in pictures)
     kind = path.suffix.lstrip(".").upper()
     moving = {"save_all": True, "append_images": rest, "duration": milliseconds, "loop": 0}

@@ -1,4 +1,4 @@
-"""Recorded frames with their labels in one file: written once, then read in windows at full speed.
+"""Recorded frames with labels in one file, which is written once and read in random windows.
 
 A plain `.npy` file of records (takes, frames), each a frame of bytes and what is true of it. It is
 mapped into memory: processes share it, and only what is asked for is read.
@@ -22,19 +22,19 @@ Records = NDArray[np.void]  # (takes, frames), of the fields `frame` and one for
 
 
 class Layout(NamedTuple):
-    """What a recording holds."""
+    """Record type and shape of a recording."""
 
     kind: np.dtype[np.void]  # of one record
-    shape: tuple[int, int]  # takes, and frames in each
+    shape: tuple[int, int]  # takes, frames per take
 
 
 def record_type(frame: tuple[int, ...], labels: dict[str, Any]) -> np.dtype[np.void]:
-    """A frame of bytes and its labels, each of the type that it is given."""
+    """The record of a frame of bytes and its labels."""
     return np.dtype([("frame", np.uint8, frame), *labels.items()], align=True)
 
 
 def write_recording(path: Path, layout: Layout, takes: Iterable[Records]) -> None:
-    """Take by take, so that one is in memory at a time; the file is whole or not there."""
+    """Write take by take, with one in memory at a time; an incomplete file is not kept."""
     kind, (_, frames) = layout
     write_parts(path, kind, (frames,), takes)
 
@@ -42,7 +42,7 @@ def write_recording(path: Path, layout: Layout, takes: Iterable[Records]) -> Non
 def write_parts(
     path: Path, kind: np.dtype[Any], shape: tuple[int, ...], parts: Iterable[NDArray[Any]]
 ) -> None:
-    """An array whose first axis counts parts of this shape, however many there turn out to be."""
+    """Write an array from parts whose number is not known in advance."""
 
     def write(temporary: Path) -> None:
         count = 0
@@ -51,9 +51,9 @@ def write_parts(
             for count, part in enumerate(parts, start=1):  # noqa: B007 (the last is wanted)
                 file.write(part.tobytes())
             file.seek(0)
-            _write_header(file, kind, (count, *shape))  # numpy leaves room for the number
+            _write_header(file, kind, (count, *shape))  # numpy leaves space for the number
 
-    own = path.with_name(f"{os.getpid()}-{path.name}")  # another process may be writing the same
+    own = path.with_name(f"{os.getpid()}-{path.name}")  # another process may write the same file
     write_atomically(own, write)
     own.replace(path)
 
@@ -64,7 +64,7 @@ def _write_header(file: IO[bytes], kind: np.dtype[Any], shape: tuple[int, ...]) 
 
 
 def read_recording(path: Path, layout: Layout) -> Records | None:
-    """The records of a file; None if there is none, or another one in its place."""
+    """The records of a file; None if it is missing or different."""
     try:
         records: Records = np.load(path, mmap_mode="r")
     except (OSError, ValueError, EOFError):
@@ -75,16 +75,18 @@ def read_recording(path: Path, layout: Layout) -> Records | None:
 def cut(
     records: Records, count: int, length: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float32], dict[str, NDArray[Any]]]:
-    """Windows anywhere in the takes: frames (count, length, *frame) in [0, 1], and their labels."""
+    """Random windows: frames (count, length, *frame) in [0, 1], and their labels."""
     takes, available = records.shape
     if length > available:
-        raise VPRError(f"the recording has takes of {available} frames: {length} are too many")
+        raise VPRError(
+            f"the recording has takes of {available} frames, {length} are too many: use fewer"
+        )
     take = rng.integers(takes, size=count)
     start = rng.integers(available - length + 1, size=count)
     frames = np.empty((count, length, *records["frame"].shape[2:]), dtype=np.float32)
     for window, k, first in zip(frames, take, start, strict=True):
         window[:] = records["frame"][k, first : first + length]
-        window /= 255  # at once, while it is in the processor's cache
+        window /= 255  # per window, while it is in the CPU cache
     where = take[:, None], start[:, None] + np.arange(length)
     names = records.dtype.names or ()
     return frames, {name: records[name][where] for name in names if name != "frame"}

@@ -1,4 +1,4 @@
-"""All rooms of 3D Shapes, each rendered once; sequences are then a matter of looking up colours."""
+"""All rooms of 3D Shapes, rendered once and then recoloured for each sequence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vpr.data.base import Watch
+from vpr.data.base import OnProgress
 from vpr.data.room import SIZE, SURFACES, render
 from vpr.data.solids import Floats, Solid, capsule, cube, cylinder, sphere
 from vpr.errors import VPRError
@@ -33,11 +33,11 @@ GRID = (len(SCALES), len(SHAPES), len(ORIENTATIONS))
 COUNT = len(SCALES) * len(SHAPES) * len(ORIENTATIONS)
 UNIT = 180  # what 1 is in the rooms' whole numbers; the brightest floor has 1.32
 
-VERSION = 1  # of the pictures: raise it with every change to them, and caches are made anew
+VERSION = 1  # raise it when the pictures change, so that caches are rendered again
 
 
 class Rooms:
-    """The planes of all rooms: rendered when first asked for, on disk once all of them are there.
+    """The planes of all rooms, rendered when first used and cached on disk when complete.
 
     Without a cache that can be written, or with one that is broken, all is rendered as needed.
     """
@@ -50,8 +50,8 @@ class Rooms:
         self.planes = np.zeros(_SHAPE, dtype=np.uint8) if kept is None else kept
         self.ready = np.full(COUNT, kept is not None)
 
-    def prepare(self, which: NDArray[np.int64], watch: Watch | None = None) -> None:
-        """Render those that are missing; `watch` is told how many are done, and of how many."""
+    def prepare(self, which: NDArray[np.int64], on_progress: OnProgress | None = None) -> None:
+        """Render missing rooms; `on_progress(done, total)` is called after each."""
         missing = np.unique(which[~self.ready[which]])
         for done, room in enumerate(missing, start=1):
             scale, shape, orientation = np.unravel_index(room, GRID)
@@ -59,10 +59,10 @@ class Rooms:
             planes = render(solid, float(ORIENTATIONS[orientation]))
             self.planes[room] = (planes * UNIT).round().reshape(len(SURFACES), -1)
             self.ready[room] = True
-            if watch is not None:
-                watch(done, len(missing))
+            if on_progress is not None:
+                on_progress(done, len(missing))
         if len(missing) and self.ready.all():
-            with contextlib.suppress(VPRError):  # a cache is a help, not a need
+            with contextlib.suppress(VPRError):  # the cache is optional
                 write_tensors(self.path, {"planes": torch.from_numpy(self.planes)}, {})
 
     def paint(self, hues: NDArray[np.int64], still: NDArray[np.int64]) -> Floats:
@@ -77,8 +77,8 @@ class Rooms:
         frames = torch.empty((count, length, 3, SIZE, SIZE), dtype=torch.float32)
         mixed = torch.from_numpy(colours).flatten(1, 2)  # (count, length · 3, surfaces)
         pixels = frames.view(count, length * 3, SIZE * SIZE)
-        # By PyTorch, which keeps to the number of threads that it was given; one sequence at a
-        # time, which stays in the processor's cache until it is clipped.
+        # With PyTorch, which respects the number of threads; one sequence at a time, so that it
+        # stays in the CPU cache until it is clipped.
         for b, room in enumerate(which):
             planes = torch.from_numpy(self.planes[room]).float()
             torch.mm(mixed[b], planes, out=pixels[b]).clamp_(max=1)
@@ -97,7 +97,7 @@ _rooms = cache(Rooms)
 
 
 def _read(path: Path) -> NDArray[np.uint8] | None:
-    """The planes that a cache holds; None if there is none, or another file in its place."""
+    """The planes in the cache; None if it is missing or different."""
     try:
         tensors, _ = read_tensors(path)
     except VPRError:

@@ -1,4 +1,4 @@
-"""The official file of 3D Shapes, `3dshapes.h5`, for those who have it."""
+"""Images from the official file of 3D Shapes, `3dshapes.h5`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ShapesFile:
         place = np.ravel_multi_index(tuple(index for _, index in columns), self.sizes)
         self.row = np.argsort(place)  # of the image at each place of the grid
         if not np.array_equal(place[self.row], np.arange(np.prod(self.sizes))):
-            raise VPRError(f"{path} lacks images: it needs one for each combination of its labels")
+            raise VPRError(f"{path} is incomplete: download it again")
 
     def paint(self, hues: NDArray[np.int64], still: NDArray[np.int64]) -> Floats:
         """Frames (B, T, 3, SIZE, SIZE) of hues (B, T, 3) and scale, shape, orientation (B, 3)."""
@@ -52,7 +52,9 @@ def _shapes_file(path: str, process: int) -> ShapesFile:
 def _open(path: str) -> tuple[Any, NDArray[np.float64]]:
     """The images (rows, SIZE, SIZE, 3), still on disk, and their labels (rows, 6)."""
     if not Path(path).is_file():
-        raise VPRError(f"{path} is not there: name the file 3dshapes.h5, or none to render rooms")
+        raise VPRError(
+            f"{path} does not exist: give the path of 3dshapes.h5, or none to render rooms"
+        )
     try:
         import h5py
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Synthetic: a number that stays for ten steps and then jumps; the paper's semi-Markov set."""
+"""Synthetic: a number that jumps every ten steps; the semi-Markov dataset of the paper."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Synthetic:
     name: ClassVar[str] = "synthetic"
 
     period: int = option(10, "Steps from one jump to the next.")
-    values: int = option(5, "How many levels the signal can take.")
+    values: int = option(5, "Number of levels of the signal.")
     order: float = option(0.0, "Probability of each level's usual successor; 0 is pure chance.")
 
     def __post_init__(self) -> None:

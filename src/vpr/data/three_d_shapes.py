@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from vpr.data.base import Batch, Watch, change_points
+from vpr.data.base import Batch, OnProgress, change_points
 from vpr.data.room import SIZE
 from vpr.data.rooms import COUNT, Rooms, rooms
 from vpr.data.shapes_file import ShapesFile, shapes_file
@@ -31,8 +31,8 @@ class ThreeDShapesDynamic:
     floor_period: int = option(1, "Frames from one hue of the floor to the next.")
     wall_period: int = option(4, "Frames from one hue of the wall to the next.")
     object_period: int = option(8, "Frames from one hue of the object to the next.")
-    aligned: bool = option(False, "Begin every sequence at the beginning of all periods.")
-    file: str = option("", "The official 3dshapes.h5, to use its images; empty: render our own.")
+    aligned: bool = option(False, "Start every sequence at the start of all periods.")
+    file: str = option("", "The official 3dshapes.h5; empty to render the images.")
 
     def __post_init__(self) -> None:
         if min(self._periods) < 1:
@@ -58,14 +58,14 @@ class ThreeDShapesDynamic:
             changes=dict(zip(FACTORS, map(change_points, factors), strict=True)),
         )
 
-    def prepare(self, watch: Watch | None = None) -> None:
-        """Render all rooms now, and not when they are first asked for."""
+    def prepare(self, on_progress: OnProgress | None = None) -> None:
+        """Render all rooms."""
         if not self.file:
-            rooms().prepare(np.arange(COUNT), watch)
+            rooms().prepare(np.arange(COUNT), on_progress)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many there are of each factor."""
+        """Number of values of each factor."""
         return dict(zip(FACTORS, self._source().sizes, strict=True))
 
     @property

@@ -1,4 +1,4 @@
-"""People's own feature vectors: no labels, read from `.npy` files in windows."""
+"""User feature vectors from `.npy` files, as a dataset without labels."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.data.base import Batch, Watch
+from vpr.data.base import Batch, OnProgress
 from vpr.data.clips import Clip, mapped
 from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
 from vpr.errors import VPRError
 from vpr.utils.options import option
-from vpr.video.images import natural
+from vpr.video.image_folder import natural
 
-ROWS = 4096  # read at once, for the mean and the standard deviation
+ROWS = 4096  # per read, for the mean and the standard deviation
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """Windows out of sequences of feature vectors, whose events are not known.
+    """Windows of sequences of feature vectors, without labels.
 
     Each file is one sequence (T, F): T vectors of F features. Every feature is standardised with
     its mean and standard deviation in the part for training; a feature that is constant there is 0.
@@ -37,8 +37,8 @@ class Vectors:
     name: ClassVar[str] = "vectors"
 
     path: str = option("", "A .npy file (T, F), a folder of such files, or a glob (in quotes).")
-    held_out: float = option(0.1, "Share of the vectors that is only for evaluation.")
-    evaluating: bool = option(False, "Cut out of what is held out.", flag=False)
+    held_out: float = option(0.1, "Share of the vectors that is held out for evaluation.")
+    evaluating: bool = option(False, "Use the held-out part.", flag=False)
 
     def __post_init__(self) -> None:
         if not 0.01 <= self.held_out <= 0.5:
@@ -46,26 +46,26 @@ class Vectors:
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """(F,), from the header of the first file; (1,) where no path is given."""
+        """(F,), from the header of the first file; (1,) without a path."""
         return _rows(_files(self.path)[0]).shape[1:] if self.path else (1,)
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
-        """`count` windows of `length` vectors, anywhere in the files with equal chances."""
+        """`count` random windows of `length` vectors."""
         read = self._read()
         spans = (held_out_spans if self.evaluating else training_spans)(read.clips, self.held_out)
         return Batch(draw_windows(spans, (1,), (count, length), rng, read.fill), {}, {})
 
-    def prepare(self, watch: Watch | None = None) -> None:
+    def prepare(self, on_progress: OnProgress | None = None) -> None:
         """Check all values, and compute the mean and standard deviation of the features."""
         self._read()
 
     def unseen(self) -> Vectors:
-        """The same files where training never reads."""
+        """The held-out part of the files."""
         return replace(self, evaluating=True)
 
     def _read(self) -> _Read:
         if not self.path:
-            raise VPRError("say which vectors: --data.path features.npy, or --path for vpr data")
+            raise VPRError("give vectors with --data.path features.npy, or --path for vpr data")
         return _read(self.path, os.getcwd(), self.held_out)
 
 
@@ -83,7 +83,7 @@ class _Read(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _read(path: str, folder: str, held_out: float) -> _Read:
-    """`folder`: where we are, for a path that is relative."""
+    """`folder` is the working directory, for relative paths."""
     files = _files(path)
     size = _rows(files[0]).shape[1]
     for file in files:
@@ -101,7 +101,7 @@ def _files(path: str) -> list[Path]:
     elif glob.has_magic(path):
         found = [Path(each) for each in glob.glob(path, recursive=True)]
     else:
-        raise VPRError(f"there is no {path}")
+        raise VPRError(f"{path} does not exist")
     if not found:
         raise VPRError(f"{path} has no .npy files")
     return sorted(found, key=lambda file: (str(file.parent), natural(file)))
@@ -114,11 +114,11 @@ def _rows(file: Path) -> NDArray[Any]:
     except (OSError, ValueError, EOFError) as error:
         raise VPRError(f"{file} cannot be read as a .npy file: save it with np.save") from error
     if not isinstance(rows, np.ndarray):
-        raise VPRError(f"{file} holds several arrays: save each one with np.save")
+        raise VPRError(f"{file} has several arrays: save each one with np.save")
     if rows.ndim != 2 or 0 in rows.shape:
-        raise VPRError(f"{file} has the shape {rows.shape}: vectors over time have (T, F)")
+        raise VPRError(f"{file} has shape {rows.shape}: vectors over time need shape (T, F)")
     if rows.dtype.kind not in "fiub":
-        raise VPRError(f"{file} holds {rows.dtype}: vectors need real numbers")
+        raise VPRError(f"{file} has type {rows.dtype}: vectors need real numbers")
     return rows
 
 

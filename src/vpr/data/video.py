@@ -1,4 +1,4 @@
-"""People's own footage: no labels, decoded once, then cut into sequences at full speed."""
+"""User footage as a dataset: decoded once, then cut into sequences; without labels."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from vpr.data.base import Batch, Watch
+from vpr.data.base import Batch, OnProgress
 from vpr.data.clips import Clip, Decoder
 from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
 from vpr.errors import VPRError
 from vpr.utils.cache_folder import cache_folder
 from vpr.utils.options import option
-from vpr.video.finding import footage
+from vpr.video.finding import find_footage
 from vpr.video.fit import Fit
 
 
 @dataclass(frozen=True)
 class Video:
-    """Sequences out of footage, each at one of the strides; nobody knows its events.
+    """Sequences of footage without labels, each at one of the strides.
 
     Every piece of footage is decoded once, at the size of the model's frames, into a file of the
     cache. What is held out, training never reads.
@@ -32,17 +32,17 @@ class Video:
     path: str = option(
         "", f"Files, folders or globs (in quotes), several with {os.pathsep!r} between them."
     )
-    size: tuple[int, ...] = option((64, 64), "Height and width of a frame: as model.frame says.")
+    size: tuple[int, ...] = option((64, 64), "Height and width of a frame, as in model.frame.")
     grey: bool = option(False, "Frames of one channel instead of three.")
     fit: Literal["stretch", "letterbox", "crop"] = option(
-        "stretch", "What becomes of other proportions: see docs/footage.md."
+        "stretch", "What becomes of other proportions: see docs/how-to/read-video.md."
     )
     strides: tuple[int, ...] = option(
         (1,), "Steps in frames of the footage; each sequence has one of them."
     )
-    held_out: float = option(0.1, "Share of the footage that is only for evaluation.")
-    cache: str = option("", "Folder for the decoded frames; empty: the user's cache.")
-    evaluating: bool = option(False, "Cut out of what is held out.", flag=False)
+    held_out: float = option(0.1, "Share of the footage that is held out for evaluation.")
+    cache: str = option("", "Folder for the decoded frames; empty for the user cache.")
+    evaluating: bool = option(False, "Use the held-out part.", flag=False)
 
     def __post_init__(self) -> None:
         for field in ("size", "strides"):
@@ -62,15 +62,15 @@ class Video:
         return (1 if self.grey else 3, *self.size)
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
-        """`count` windows of `length` frames, anywhere in the footage with equal chances."""
+        """`count` random windows of `length` frames."""
         return Batch(draw_windows(self._spans(), self.strides, (count, length), rng), {}, {})
 
-    def prepare(self, watch: Watch | None = None) -> None:
-        """Decode what is not in the cache yet; `watch` is told how many frames are done."""
-        _DECODED[self._key()] = self._decoder().decode(self._pieces(), watch)
+    def prepare(self, on_progress: OnProgress | None = None) -> None:
+        """Decode footage that is not in the cache."""
+        _DECODED[self._key()] = self._decoder().decode(self._pieces(), on_progress)
 
     def unseen(self) -> Video:
-        """The same footage where training never reads."""
+        """The held-out part of the footage."""
         return replace(self, evaluating=True)
 
     def _spans(self) -> list[Span]:
@@ -81,9 +81,9 @@ class Video:
 
     def _pieces(self) -> list[str]:
         if not self.path:
-            raise VPRError('say which footage: --data.path "footage/*.mp4", or --path for vpr data')
+            raise VPRError('give footage with --data.path "footage/*.mp4", or --path for vpr data')
         whole = os.path.lexists(self.path)
-        return footage([self.path] if whole else self.path.split(os.pathsep))
+        return find_footage([self.path] if whole else self.path.split(os.pathsep))
 
     def _fit(self) -> Fit:
         return Fit.to(self.frame, self.fit)
@@ -96,4 +96,4 @@ class Video:
         return self.path, os.getcwd(), self._decoder()
 
 
-_DECODED: dict[tuple[str, str, Decoder], list[Clip]] = {}  # by this process, or found by it
+_DECODED: dict[tuple[str, str, Decoder], list[Clip]] = {}  # by this process

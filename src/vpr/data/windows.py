@@ -1,4 +1,4 @@
-"""Which frames are trained on and which are held out, and windows cut out of either."""
+"""Training and held-out parts of recordings, and random windows of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from vpr.data.clips import Clip, mapped
 from vpr.errors import VPRError
 
 Counts = NDArray[np.int64]
-Fill = Callable[[NDArray[np.float32], NDArray[Any]], None]  # writes frames of a clip into a window
+Fill = Callable[[NDArray[np.float32], NDArray[Any]], None]  # (window, frames of a clip)
 
 
 class Span(NamedTuple):
-    """Frames of a clip, from `first` up to `last`, which is not in it."""
+    """Frames of a clip from `first` to `last` (exclusive)."""
 
     clip: Clip
     first: int
@@ -24,16 +24,16 @@ class Span(NamedTuple):
 
 
 def training_spans(clips: Sequence[Clip], held_out: float) -> list[Span]:
-    """What is left when `held_out_spans` has taken its share."""
+    """All frames that `held_out_spans` does not contain."""
     if _many(clips, held_out):
         return [Span(clip, 0, clip.frames) for clip in _others(clips, held_out)]
     return [Span(clip, 0, _end(clip, held_out)) for clip in clips]
 
 
 def held_out_spans(clips: Sequence[Clip], held_out: float) -> list[Span]:
-    """The last share of every clip; of many clips a share of them, whole and evenly spread.
+    """The end of every clip; of many clips, complete clips at even intervals.
 
-    Many clips may each be too short for a part of them to hold a sequence.
+    The end of a short clip could be too short for a sequence.
     """
     if _many(clips, held_out):
         return [Span(clip, 0, clip.frames) for clip in _chosen(clips, held_out)]
@@ -41,7 +41,7 @@ def held_out_spans(clips: Sequence[Clip], held_out: float) -> list[Span]:
 
 
 def _many(clips: Sequence[Clip], held_out: float) -> bool:
-    """So many that two or more of them are the share."""
+    """Whether the held-out share is two or more clips."""
     return len(clips) * held_out >= 2
 
 
@@ -55,14 +55,14 @@ def _others(clips: Sequence[Clip], held_out: float) -> list[Clip]:
 
 
 def _end(clip: Clip, held_out: float) -> int:
-    """Where training ends."""
+    """The first held-out frame."""
     return clip.frames - round(clip.frames * held_out)
 
 
 def from_bytes(window: NDArray[np.float32], frames: NDArray[Any]) -> None:
     """Brightness in [0, 1]."""
     window[:] = frames
-    window /= 255  # at once, while it is in the processor's cache
+    window /= 255  # per window, while it is in the CPU cache
 
 
 def draw_windows(
@@ -72,7 +72,7 @@ def draw_windows(
     rng: np.random.Generator,
     fill: Fill = from_bytes,
 ) -> NDArray[np.float32]:
-    """(count, length, *frame): a stride for each, then any window of it alike."""
+    """Random windows (count, length, *frame), each with a random stride."""
     count, length = shape
     room = {stride: _room(spans, length, stride) for stride in strides}
     possible = [stride for stride in strides if room[stride][-1]]
@@ -95,7 +95,7 @@ def draw_windows(
 
 
 def _room(spans: Sequence[Span], length: int, stride: int) -> Counts:
-    """How many windows there are in each span and those before it."""
+    """The cumulative number of windows in the spans."""
     lengths = np.array([span.last - span.first for span in spans])
     room: Counts = np.maximum(lengths - (length - 1) * stride, 0).cumsum()
     return room

@@ -1,11 +1,11 @@
-"""How good are the events: scores against ground truth, with controls."""
+"""Scores of events, durations and states against ground truth, with controls."""
 
 from vpr.evaluation.calibration import Calibration, calibration
 from vpr.evaluation.evaluate import check_request, evaluate
 from vpr.evaluation.imagination import evaluate_imagination
 from vpr.evaluation.lengths import Lengths, distance, lengths
 from vpr.evaluation.matching import Pair, Tally, boundary_scores, match
-from vpr.evaluation.probe import told
+from vpr.evaluation.probe import probe_scores
 from vpr.evaluation.scores import Scores, periodic_like, random_like, score
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "lengths",
     "match",
     "periodic_like",
+    "probe_scores",
     "random_like",
     "score",
-    "told",
 ]

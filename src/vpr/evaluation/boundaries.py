@@ -1,4 +1,4 @@
-"""Files or folders of predicted boundaries against true ones, counts summed over all videos."""
+"""Score files or folders of predicted boundaries against labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vpr.evaluation.tolerance import Scale, Tolerance
 
 
 class Video(NamedTuple):
-    """What was found in it, and what is true."""
+    """Predicted and true boundaries of a video."""
 
     name: str
     predicted: Marks
@@ -23,10 +23,10 @@ class Video(NamedTuple):
 def evaluate_boundaries(
     predicted: Path, truth: Path, tolerances: Sequence[Tolerance], level: int | None = None
 ) -> dict[str, Any]:
-    """Scores of each level, or of the one that is named, at each tolerance; over all, and by file.
+    """Scores of each level, or of one level, at each tolerance: over all files and by file.
 
-    Of two folders, files of one name belong together. Those without a partner are `missing`, those
-    that could not be read are `failed`: neither is counted.
+    In folders, files of the same name are compared. Files that exist in one folder only are
+    `missing`, files that cannot be read are `failed`; neither is counted.
     """
     missing: list[str] = []
     failed: list[str] = []
@@ -62,7 +62,7 @@ def _levels(videos: Sequence[Video], level: int | None) -> list[int | None]:
         return [*sorted(there)] or [None]
     if there and level not in there:
         has = ", ".join(map(str, sorted(there)))
-        raise VPRError(f"there are no boundaries of level {level}, only of {has}")
+        raise VPRError(f"there are no boundaries of level {level}: choose one of {has}")
     return [level]
 
 
@@ -107,9 +107,9 @@ def _videos(
 
 
 def _by_name(folder: Path) -> dict[str, Path]:
-    """Files by their path in the folder, without the suffix."""
+    """Files by path in the folder, without the suffix."""
     paths = sorted(p for p in folder.rglob("*") if p.suffix in SUFFIXES and p.is_file())
-    paths.sort(key=lambda path: SUFFIXES.index(path.suffix), reverse=True)  # the first wins
+    paths.sort(key=lambda path: SUFFIXES.index(path.suffix), reverse=True)  # the first one is used
     named = {str(path.relative_to(folder).with_suffix("")): path for path in paths}
     if not named:
         raise VPRError(f"no {', '.join(SUFFIXES)} files in {folder}")
@@ -117,8 +117,7 @@ def _by_name(folder: Path) -> dict[str, Path]:
 
 
 def _in_files(predicted: Path, truth: Path, scales: set[Scale], name: str) -> list[Video]:
-    """One video, or those that a column `file` names. One that is named only once has no
-    boundaries in the other table."""
+    """One video, or one per value of the column `file`."""
     found, real = read_marks(predicted, scales), read_marks(truth, scales)
     files = [{mark.file for mark in side.marks} for side in (found, real)]
     if any(None in side for side in files) and any(side - {None} for side in files):

@@ -1,4 +1,4 @@
-"""Boundaries in files: CSV with a header, our JSON, and the lines that `vpr watch` writes."""
+"""Read boundaries from CSV with a header, JSON of `vpr segment` and lines of `vpr watch`."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from vpr.errors import VPRError
 from vpr.evaluation.matching import exact
 from vpr.evaluation.tolerance import Scale
 
-SUFFIXES = (".csv", ".json", ".jsonl")  # in this order, where a folder has a name twice
+SUFFIXES = (".csv", ".json", ".jsonl")  # in this order, if a folder has several files of a name
 
 
 class Mark(NamedTuple):
-    """One boundary, as far as the file tells."""
+    """One boundary; None for values that are not in the file."""
 
     time: Fraction | None  # seconds
     frame: Fraction | None
     level: int | None
-    file: str | None  # the video it is of, where one table holds several
+    file: str | None  # the video, if a table has several
 
 
 class Marks(NamedTuple):
-    """The boundaries of one video, and the file that told them."""
+    """The boundaries of one video, and their file."""
 
     path: Path
     marks: list[Mark]
@@ -35,14 +35,14 @@ class Marks(NamedTuple):
         return {mark.level for mark in self.marks if mark.level is not None}
 
     def places(self, scale: Scale, level: int | None) -> list[Fraction]:
-        """Where they are; those that have no level are of every level."""
+        """Times or frames; boundaries without a level count for every level."""
         chosen = [m for m in self.marks if level is None or m.level in (None, level)]
         places = [mark.time if scale == "time" else mark.frame for mark in chosen]
         return [place for place in places if place is not None]
 
 
 def read_marks(path: Path, scales: Iterable[Scale] = ()) -> Marks:
-    """All of a file, whatever video they are of; each must have a place on these scales."""
+    """All boundaries of a file; each must have a value for all `scales`."""
     if not path.is_file():
         raise VPRError(f"no such file: {path}")
     try:
@@ -53,15 +53,17 @@ def read_marks(path: Path, scales: Iterable[Scale] = ()) -> Marks:
     for scale in scales:
         if len(marks.places(scale, None)) < len(marks.marks):
             other = "frames, like 5f" if scale == "time" else "seconds, like 0.2s"
-            raise VPRError(f"{path} does not tell each {scale}: give the tolerance in {other}")
+            raise VPRError(f"{path} has boundaries without {scale}: give the tolerance in {other}")
     return marks
 
 
-Records = Iterator[tuple[str, Mapping[str, Any]]]  # where it stands, and what
+Records = Iterator[tuple[str, Mapping[str, Any]]]  # location in the file, and values
 
 
 def _from_csv(path: Path) -> Records:
-    with path.open(encoding="utf-8-sig", newline="") as file:  # Excel begins with a mark
+    with path.open(
+        encoding="utf-8-sig", newline=""
+    ) as file:  # Excel starts files with a byte order mark
         rows = csv.DictReader(file, skipinitialspace=True)
         names = [name.strip().lower() for name in rows.fieldnames or []]
         if not names:
@@ -79,13 +81,17 @@ def _from_json(path: Path) -> Records:
     try:
         if path.suffix == ".jsonl":
             lines = (json.loads(line, parse_float=Fraction) for line in text.splitlines() if line)
-            entries = [line for line in lines if "level" in line]  # others tell how it went
+            entries = [
+                line for line in lines if "level" in line
+            ]  # other lines are notices and the summary
         else:
             data = json.loads(text, parse_float=Fraction)
             entries = data["events"] if isinstance(data, dict) else data
         records = [(f"entry {n}", dict(entry)) for n, entry in enumerate(entries, start=1)]
     except (ValueError, KeyError, TypeError):
-        raise VPRError(f"{path} holds no list of boundaries as JSON") from None
+        raise VPRError(
+            f"{path} has no list of boundaries: expected JSON of vpr segment or vpr watch"
+        ) from None
     yield from records
 
 
@@ -99,7 +105,7 @@ def _mark(path: Path, where: str, record: Mapping[str, Any]) -> Mark:
         except (VPRError, ZeroDivisionError):
             raise VPRError(f"{path}, {where}: {name} {value!r} is not a number") from None
 
-    time = number("exact") or number("time")  # our own files have it as a fraction too
+    time = number("exact") or number("time")  # our files also have the exact fraction
     frame, level = number("frame"), number("level")
     if time is None and frame is None:
         raise VPRError(f"{path}, {where}: neither a time nor a frame")

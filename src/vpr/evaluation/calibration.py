@@ -1,4 +1,4 @@
-"""Do forecasts of p come true in a share p of the cases: reliability curve, calibration error."""
+"""Calibration of probabilities: reliability curve, calibration error and skill."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ BINS = 10  # of equal width
 
 
 class Calibration(NamedTuple):
-    """The curve has one point for each bin of probabilities that was forecast at all.
+    """The curve has one point for each bin that is not empty.
 
-    Whoever always says the mean rate is calibrated too, and of no use: hence the skill.
+    Always predicting the mean rate is calibrated too, so the skill compares with that.
     """
 
     forecast: list[float]  # mean probability in the bin
-    frequency: list[float]  # how often it came true
+    frequency: list[float]  # how often the event happened
     cases: list[int]
     error: float  # Σ cases · |forecast − frequency| / Σ cases: expected calibration error
-    skill: float  # 1 − Brier score over that of the mean rate: 1 knows all, 0 knows the rate
+    skill: float  # 1 − Brier score / Brier score of the mean rate
 
 
 def calibration(forecast: NDArray[np.floating], came: NDArray[np.bool_]) -> Calibration:
-    """Probabilities (M,) against what came (M,)."""
+    """Compare probabilities (M,) with outcomes (M,)."""
     place = np.minimum((forecast * BINS).astype(int), BINS - 1)
     cases = np.bincount(place, minlength=BINS)
     used = cases > 0
@@ -38,7 +38,7 @@ def calibration(forecast: NDArray[np.floating], came: NDArray[np.bool_]) -> Cali
 
 
 def _skill(forecast: NDArray[np.floating], came: NDArray[np.bool_]) -> float:
-    """0 where there is nothing to know."""
+    """0 if all outcomes are equal."""
     rate = came.mean() if came.size else 0.0
     blind = rate * (1 - rate)
     return float(1 - ((forecast - came) ** 2).mean() / blind) if blind else 0.0

@@ -1,4 +1,4 @@
-"""Which factors vary when one level is sampled: the average entropy H_v of the paper's figure 7."""
+"""Which factors vary when one level is sampled: average entropy H_v, figure 7 of the paper."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from vpr.evaluation.readers import Reader, Reading
 from vpr.generation.generate import sample
 from vpr.model import VPR
 
-CHUNK = 8  # trials at once: bounds the memory
+CHUNK = 8  # trials per batch, to bound the memory
 
 
 @torch.no_grad()
 def read_draws(
     model: VPR, reader: Reader, video: Tensor, level: int, draws: int, seed: int = 0
 ) -> Reading:
-    """A trial for each sequence of a video (B, T, *frame): each factor of its draws (B, I)."""
+    """Sample once per sequence of a video (B, T, *frame), and read each factor (B, I)."""
     generator = torch.Generator().manual_seed(seed)
     parts = []
     for part in torch.split(video.to(model.device, model.dtype), CHUNK):
@@ -30,9 +30,9 @@ def read_draws(
 
 
 def mean_entropy(drawn: NDArray[Any]) -> float:
-    """H_v in nats: of the values (M, I) in each trial, averaged over trials.
+    """H_v in nats of values (M, I): −1/M Σ_m Σ_v p ln p, with M trials of I samples.
 
-    With M trials and p the share of a value among the I draws of a trial, −1/M Σ_m Σ_v p ln p.
+    p is the share of value v among the samples of trial m.
     """
     return float(np.mean([_entropy(trial) for trial in drawn]))
 

@@ -1,4 +1,4 @@
-"""A trained model against the ground truth of fresh sequences that no training run has seen."""
+"""Scores of a trained model on sequences that are not used for training."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from vpr.errors import VPRError
 from vpr.evaluation.scores import Marks, periodic_like, random_like, score
 from vpr.model import VPR
 
-CHUNK = 32  # sequences at once: bounds the memory
+CHUNK = 32  # sequences per batch, to bound the memory
 
 
 class Observed(NamedTuple):
-    """What the model made of the sequences, at each level: (sequences, frames)."""
+    """Decisions of each level (sequences, frames), and terms of the ELBO."""
 
     boundary: list[Marks]
     expected: list[Marks]
     unexpected: list[Marks]
-    reconstruction: float  # nats a frame
-    kl: list[float]  # nats a frame, each level
+    reconstruction: float  # nats per frame
+    kl: list[float]  # nats per frame of each level
 
 
 @torch.no_grad()
@@ -35,16 +35,16 @@ def evaluate(
     sequences: int = 256,
     length: int = 50,
     seed: int = 0,
-    watch: Callable[[int], None] | None = None,
+    on_progress: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
-    """Scores of each level against each factor's changes, beside controls that know nothing.
+    """Score the events of each level against the changes of each factor, with blind controls.
 
-    Detection uses the means of the states; the ELBO, one sample of them. `expected_share` is the
-    share of a level's boundaries at which CE held, alone or with CU; so with `unexpected_share`.
+    Detection uses the means of the states, the ELBO one sample. `expected_share` is the share of
+    boundaries of a level at which CE holds, alone or with CU; `unexpected_share` the same for CU.
     """
     check_request(model, data, sequences, length)
     batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
-    observed = _observe(model.eval(), batch, seed, watch)
+    observed = _observe(model.eval(), batch, seed, on_progress)
     levels = range(1, model.config.levels + 1)
     return {
         "levels": {str(n): _level(observed, n - 1, batch) for n in levels},
@@ -59,14 +59,18 @@ def evaluate(
 
 
 def check_request(model: VPR, data: Dataset, sequences: int, length: int) -> None:
-    """Can this model watch so many sequences of this data?"""
+    """Raise an error if the model cannot be evaluated on this data."""
     if sequences < 1 or length < 2:
-        raise VPRError(f"take 1 sequence or more of 2 frames or more, not {sequences}×{length}")
+        raise VPRError(
+            f"evaluation needs 1 or more sequences of 2 or more frames, got {sequences} of {length}"
+        )
     if tuple(data.frame) != model.config.frame:
-        raise VPRError(f"the model sees frames of {model.config.frame}, the data has {data.frame}")
+        raise VPRError(f"the model needs frames of {model.config.frame}, the data has {data.frame}")
 
 
-def _observe(model: VPR, batch: Batch, seed: int, watch: Callable[[int], None] | None) -> Observed:
+def _observe(
+    model: VPR, batch: Batch, seed: int, on_progress: Callable[[int], None] | None
+) -> Observed:
     generator = torch.Generator().manual_seed(seed)
     marks: list[list[NDArray[Any]]] = []
     terms: list[NDArray[Any]] = []
@@ -79,8 +83,8 @@ def _observe(model: VPR, batch: Batch, seed: int, watch: Callable[[int], None] |
         loss = model.loss(video, noise=model.noise(len(video), video.shape[1], generator))
         both = torch.cat([loss.reconstruction[None], loss.kl])
         terms.append(len(video) * both.cpu().numpy())
-        if watch is not None:
-            watch(start + len(video))
+        if on_progress is not None:
+            on_progress(start + len(video))
     whole = [np.concatenate(level, 1) for level in zip(*marks, strict=True)]
     reconstruction, *kl = (np.sum(terms, 0) / len(batch.frames)).tolist()
     boundary, expected, unexpected = ([level[i] for level in whole] for i in range(3))
@@ -104,7 +108,7 @@ def _level(observed: Observed, n: int, batch: Batch) -> dict[str, Any]:
 
 
 def _controls(boundary: Marks, batch: Batch, seed: int) -> dict[str, Any]:
-    """The same number of boundaries, placed without looking."""
+    """Scores of as many boundaries at periodic and at random frames."""
     blind = {
         "periodic": periodic_like(boundary),
         "random": random_like(boundary, np.random.default_rng(seed)),

@@ -1,6 +1,6 @@
-"""A network that names the factors of a picture, trained on pictures of the dataset itself.
+"""A network that classifies the factors of a picture, trained on the dataset.
 
-The paper's entropies need one ("a pre-trained extractor model"). It knows nothing of any VPR.
+The entropies of the paper need one ("a pre-trained extractor model"). It is independent of VPR.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from vpr.data import ThreeDShapesDynamic, training_rng
 from vpr.evaluation.readers import Reading
 
 BATCH, LENGTH, RATE = 32, 2, 2e-3  # sequences, their frames, and of Adam
-GRAIN = 0.1  # most noise on a pixel in training: what a model paints is not as clean as the data
-CHUNK = 256  # pictures read at once
+GRAIN = (
+    0.1  # maximum noise on a pixel in training, because decoded frames are noisier than the data
+)
+CHUNK = 256  # pictures per batch
 
-VERSION = 1  # of network and training: raise it with every change, and kept ones are made anew
+VERSION = 1  # raise it when network or training change, so that stored networks are trained again
 
 
 class Extractor(nn.Module):
@@ -24,7 +26,7 @@ class Extractor(nn.Module):
 
     def __init__(self, counts: dict[str, int]) -> None:
         super().__init__()
-        self.counts = counts  # factor → how many there are
+        self.counts = counts  # factor → number of values
         self.convolutions = nn.ModuleList(
             [
                 nn.Conv2d(3, 32, 4, stride=4),
@@ -44,7 +46,7 @@ class Extractor(nn.Module):
 
     @torch.no_grad()
     def forward(self, frames: Tensor) -> Reading:
-        """The likeliest value of each factor of frames (..., 3, 64, 64)."""
+        """The most likely value of each factor of frames (..., 3, 64, 64)."""
         lead, flat = frames.shape[:-3], frames.flatten(0, -4).float().cpu()
         parts = [[e.argmax(-1) for e in self.logits(part)] for part in torch.split(flat, CHUNK)]
         named = zip(self.counts, zip(*parts, strict=True), strict=True)
@@ -52,7 +54,7 @@ class Extractor(nn.Module):
 
 
 def fit_extractor(data: ThreeDShapesDynamic, steps: int, seed: int = 0) -> Extractor:
-    """So many steps of Adam on fresh frames and their labels."""
+    """Train with Adam on new frames and their labels."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         extractor = Extractor(data.counts)

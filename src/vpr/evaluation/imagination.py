@@ -1,4 +1,4 @@
-"""Imagined time against real time: how sure the ends of events are, and how long events last."""
+"""Scores of imagined futures: calibration of durations, and lengths of events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vpr.utils.checks import check_count
 
 
 class Watched(NamedTuple):
-    """What the model made of some sequences, and how it imagined them to go on."""
+    """Detected and imagined events of some sequences, and probabilities of updates."""
 
     forecast: list[NDArray[np.floating]]  # of levels 2 to N, (M,): probability of an update
     came: list[NDArray[np.bool_]]  # (M,)
@@ -43,16 +43,16 @@ def evaluate_imagination(
     samples: bool = False,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Of levels 2 to N: calibration of the durations, and true, detected and imagined lengths.
+    """Calibration of the durations, and true, detected and imagined lengths, of levels 2 to N.
 
-    On fresh sequences; each is watched, then imagined to go on for so many `frames`.
+    Each new sequence is observed and then continued by imagination for `frames` frames.
     """
     check_request(model, data, sequences, length)
     check_count("frames", frames)
     batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
     generator = torch.Generator().manual_seed(seed)
     parts = [
-        _watch(model, durations, video, frames, samples, generator)
+        _observe(model, durations, video, frames, samples, generator)
         for video in torch.split(
             torch.from_numpy(batch.frames).to(model.device, model.dtype), CHUNK
         )
@@ -67,7 +67,7 @@ def evaluate_imagination(
     }
 
 
-def _watch(
+def _observe(
     model: VPR,
     durations: Durations,
     video: Tensor,

@@ -1,6 +1,6 @@
-"""What a level paints as it jumps from event to event, read off and held against the truth.
+"""Factors in the frames that a level predicts from event to event, compared with the truth.
 
-In these datasets a factor steps through a fixed cycle, so after k events it is k places on.
+Factors of these datasets go through a fixed cycle, so that after k events they are k places on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vpr.evaluation.readers import Reader, Reading
 from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
 
-CHUNK = 8  # sequences at once: bounds the memory
+CHUNK = 8  # sequences per batch, to bound the memory
 
 
 @torch.no_grad()
@@ -31,7 +31,7 @@ def read_jumps(
     below: Below = "held",
     seed: int = 0,
 ) -> Reading:
-    """Watch a video (B, T, *frame), jump, and read each factor (B, K). Options as of `rollout`."""
+    """Observe a video (B, T, *frame), roll out, and read each factor (B, K); see `rollout`."""
     generator = torch.Generator().manual_seed(seed)
     parts = []
     for part in torch.split(video.to(model.device, model.dtype), CHUNK):
@@ -45,25 +45,25 @@ def read_jumps(
 
 @torch.no_grad()
 def read_present(model: VPR, reader: Reader, video: Tensor) -> Reading:
-    """What the model makes of the last frame of a video (B, T, *frame): each factor (B,)."""
+    """Each factor (B,) in the reconstruction of the last frame of a video (B, T, *frame)."""
     parts = []
     for part in torch.split(video.to(model.device, model.dtype), CHUNK):
         parts.append(reader(model.reconstruct(model.observe(part).c0[:, -1])))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def in_order(painted: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:
-    """Is jump k, of (B, K), k places on from the last value seen (B,), in a cycle of so many?"""
-    k = np.arange(1, painted.shape[1] + 1)
-    return np.asarray(painted == (last[:, None] + k) % values)
+def in_order(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:
+    """Whether prediction k of (B, K) is k places after the last value (B,) in the cycle."""
+    k = np.arange(1, decoded.shape[1] + 1)
+    return np.asarray(decoded == (last[:, None] + k) % values)
 
 
-def one_on(painted: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:
-    """Is each jump (B, K) one place on from what was painted before it? A slip counts once."""
-    before = np.concatenate([last[:, None], painted[:, :-1]], 1)
-    return np.asarray((painted == (before + 1) % values) & (before >= 0))
+def one_on(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:
+    """Whether each prediction (B, K) is one place after the one before; an error counts once."""
+    before = np.concatenate([last[:, None], decoded[:, :-1]], 1)
+    return np.asarray((decoded == (before + 1) % values) & (before >= 0))
 
 
-def held(painted: NDArray[Any], last: NDArray[Any]) -> NDArray[np.bool_]:
-    """Is it still, at each jump (B, K), what it was when last seen (B,)?"""
-    return np.asarray(painted == last[:, None])
+def held(decoded: NDArray[Any], last: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether each prediction (B, K) still has the last value (B,)."""
+    return np.asarray(decoded == last[:, None])

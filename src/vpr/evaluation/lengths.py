@@ -1,13 +1,13 @@
-"""How long events last, measured on sequences that are cut off at both ends.
+"""Lengths of events, estimated from sequences that are cut off at both ends.
 
-Of the events that lie whole within a sequence the long ones are too few: they seldom fit in. So
-we take every event whose beginning was seen, and where a sequence ends before its event does, we
-only know that it lasts longer. Kaplan and Meier's estimate uses both: of all events that were
-watched at age l, the share h(l) that ended then; S(l) = Π (1 − h(k)) up to l lasts longer.
+Events that lie completely within a sequence are shorter than average. So every event counts whose
+start was observed; if the sequence ends before the event, it is only known to last longer. The
+Kaplan–Meier estimator uses both: h(l) is the share of events observed at age l that end then, and
+S(l) = Π (1 − h(k)) up to l the share that lasts longer.
 
-Where the longest events were all cut off, S does not come down to 0 and Σ S(l) is too small, by the
-more the shorter the sequences are. So that means of long and short sequences can be compared, those
-events go on in the mean: they end at the rate of all, ended events over frames watched.
+If the longest events were all cut off, S does not reach 0 and Σ S(l) is too small, especially for
+short sequences. For the mean, such events then end at the overall rate: ended events per observed
+frame.
 """
 
 from __future__ import annotations
@@ -24,38 +24,35 @@ class Lengths(NamedTuple):
     """Distribution of the lengths of events, in frames."""
 
     longer: list[float]  # S(0) = 1, S(1), …: the share that lasts longer than l frames
-    mean: float  # Σ S(l), completed beyond the longest; a lower bound if no event ended
-    events: int  # seen from beginning to end
-    cut: int  # seen to begin, cut off by the end of the sequence
+    mean: float  # Σ S(l), extrapolated beyond the longest; a lower bound if no event ended
+    events: int  # observed from start to end
+    cut: int  # cut off by the end of the sequence
 
 
 def lengths(boundary: Marks) -> Lengths:
-    """Of the events that begin at a mark; what a sequence opens with has begun earlier."""
-    whole, cut = _watched(boundary)
+    """Lengths of the events that start at a mark, without the first event of each sequence."""
+    whole, cut = _observed(boundary)
     longest = boundary.shape[1]
     ended = np.bincount(whole, minlength=longest)
-    gone = ended + np.bincount(cut, minlength=longest)  # no longer watched after age l
-    watched = gone[::-1].cumsum()[::-1]  # at age l
-    watched = watched[: int(np.flatnonzero(watched).max(initial=0)) + 1]
-    stays = 1 - ended[: len(watched)] / np.maximum(watched, 1)
+    gone = ended + np.bincount(cut, minlength=longest)  # not observed after age l
+    observed = gone[::-1].cumsum()[::-1]  # at age l
+    observed = observed[: int(np.flatnonzero(observed).max(initial=0)) + 1]
+    stays = 1 - ended[: len(observed)] / np.maximum(observed, 1)
     longer = np.cumprod(stays)
     beyond = longer[-1] * int(gone @ np.arange(longest)) / len(whole) if len(whole) else 0.0
     return Lengths(longer.tolist(), float(longer[:-1].sum() + beyond), len(whole), len(cut))
 
 
 def distance(a: Lengths, b: Lengths) -> float:
-    """Σ |S_a − S_b|: how many frames an event must be moved to turn one into the other.
-
-    As far as both are known: to where the last event was cut off, or without end if none was.
-    """
+    """Σ |S_a − S_b|, the earth mover's distance in frames, over the lengths known for both."""
     size = max(len(a.longer), len(b.longer))
     known = min(len(each.longer) if each.longer[-1] else size for each in (a, b))
     first, second = (np.pad(each.longer, (0, size - len(each.longer))) for each in (a, b))
     return float(np.abs(first - second)[:known].sum())
 
 
-def _watched(boundary: Marks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lengths of whole events, and for how many frames those cut off were seen to last."""
+def _observed(boundary: Marks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lengths of complete events, and observed lengths of those cut off."""
     end = boundary.shape[1] - 1
     whole, cut = [], []
     for row in boundary:

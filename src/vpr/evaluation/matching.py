@@ -1,8 +1,8 @@
-"""Predicted boundaries against true ones: one-to-one, within a tolerance, exact to the last digit.
+"""Optimal one-to-one matching of predicted and true boundaries, within a tolerance.
 
 On a line, two pairs that cross can be uncrossed: neither of the new distances exceeds the larger of
-the old, nor does their sum. So one of the best matchings is in order, and a table over prefixes
-finds it.
+the old, nor does their sum. So one of the best matchings is in order, and dynamic programming over
+prefixes finds it. All numbers are exact fractions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Number = int | float | Fraction | Decimal
 
 
 class Pair(NamedTuple):
-    """A predicted boundary and the true one it found, as places in what was given."""
+    """Indices of a predicted boundary and its true one."""
 
     predicted: int
     true: int
@@ -29,12 +29,12 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of one video, or summed over many. A ratio without a denominator is 0."""
+    """Counts of one video, or summed over several. Ratios with denominator 0 are 0."""
 
     matched: int = 0
     predicted: int = 0
     true: int = 0
-    distance: Fraction = Fraction(0)  # of all pairs together
+    distance: Fraction = Fraction(0)  # sum over all pairs
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -65,7 +65,7 @@ class Tally:
 def boundary_scores(
     predicted: Iterable[Number], true: Iterable[Number], tolerance: Number
 ) -> Tally:
-    """Precision, recall and F1 of one video; add those of several to sum their counts."""
+    """Precision, recall and F1 of one video; tallies of several videos can be added."""
     found, real = [exact(p) for p in predicted], [exact(t) for t in true]
     pairs = match(found, real, tolerance)
     distance = sum((abs(found[p] - real[t]) for p, t in pairs), Fraction(0))
@@ -73,14 +73,14 @@ def boundary_scores(
 
 
 def match(predicted: Iterable[Number], true: Iterable[Number], tolerance: Number) -> list[Pair]:
-    """As many pairs as can be within the tolerance, itself included; among those the nearest.
+    """The largest matching within the tolerance (inclusive), with the smallest total distance.
 
-    Times in seconds or frame numbers, in any order; the pairs come in the order of time.
+    Times in seconds or frame numbers, in any order; the pairs are in the order of time.
     """
     found, real = [exact(p) for p in predicted], [exact(t) for t in true]
     within = exact(tolerance)
     if within < 0:
-        raise VPRError(f"a tolerance cannot be negative, got {float(within):g}")
+        raise VPRError(f"the tolerance must be 0 or more, got {float(within):g}")
     whole = lcm(*(number.denominator for number in (*found, *real, within)))
     found_order = sorted(range(len(found)), key=found.__getitem__)
     real_order = sorted(range(len(real)), key=real.__getitem__)
@@ -93,7 +93,7 @@ def match(predicted: Iterable[Number], true: Iterable[Number], tolerance: Number
 
 
 def exact(number: Number) -> Fraction:
-    """What a number says: 0.2 is one fifth, though no binary fraction is."""
+    """The decimal number as a fraction: 0.2 is 1/5."""
     try:
         return Fraction(number) if isinstance(number, int | Fraction) else Fraction(str(number))
     except ValueError:
@@ -103,15 +103,15 @@ def exact(number: Number) -> Fraction:
 def _match_in_order(
     predicted: Sequence[int], true: Sequence[int], within: int
 ) -> list[tuple[int, int]]:
-    """Of sorted whole numbers, in time and memory proportional to the pairs within reach.
+    """Match sorted integers, in time and memory proportional to the pairs within the tolerance.
 
-    `row[j - low]` is what the predictions so far and the first j true ones are worth together. One
-    reaches only true ones from `low` to `high`, and neither bound ever falls, so a row need not be
-    longer: true ones beyond the last row's `high` add nothing to it.
+    `row[j - low]` is the best value of the predictions so far and the first j true boundaries. A
+    prediction can match only true boundaries from `low` to `high`, and neither bound decreases, so
+    a row needs no other entries.
     """
-    a_pair = min(len(predicted), len(true)) * within + 1  # is worth more than all distances
+    a_pair = min(len(predicted), len(true)) * within + 1  # value of a pair, more than all distances
     row, low, high = [0], 0, 0
-    rows: list[tuple[int, bytearray]] = []  # for each prediction: low, and from low + 1 its choices
+    rows: list[tuple[int, bytearray]] = []  # per prediction: low, and its choices from low + 1
     for p in predicted:
         before, first, last = row, low, high
         low, high = bisect_left(true, p - within), bisect_right(true, p + within)

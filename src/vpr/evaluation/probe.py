@@ -1,7 +1,7 @@
-"""How much the state of a level tells of a factor: a quadratic probe, judged on other sequences.
+"""How well a quadratic probe predicts a factor from the state of a level, on held-out sequences.
 
-A state is in units of its prior, N(0, 1) at the top; the ridge is too, so that a difference far
-smaller than what the level could express counts for little.
+The state is in units of its prior, N(0, 1) at the top level, and so is the ridge: differences far
+smaller than the prior's standard deviation count for little.
 """
 
 from __future__ import annotations
@@ -12,36 +12,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-DIRECTIONS = 24  # those in which a state varies most; their products are 300
+DIRECTIONS = 24  # principal directions of the state; they have 300 products
 RIDGE = 1e-3
 
 Matrix = NDArray[np.float64]
-Forecast = Callable[[Matrix], Matrix]  # what is true of the frames learned from → of the others
+Predict = Callable[[Matrix], Matrix]  # values at training frames → predictions at test frames
 
 
-def told(states: NDArray[np.floating[Any]], factors: dict[str, NDArray[Any]]) -> dict[str, float]:
-    """Of each factor (B, T, ...) the share that the states (B, T, S) tell, from 0 to 1.
+def probe_scores(
+    states: NDArray[np.floating[Any]], factors: dict[str, NDArray[Any]]
+) -> dict[str, float]:
+    """The share of each factor (B, T, ...) that is predicted from states (B, T, S), from 0 to 1.
 
-    The probe learns from the first half of the sequences and is judged on the others. Of numbers
-    it is R²; of classes (whole numbers) the share of mistakes that the states avoid, beside
-    always naming the commonest. A factor with several values is their mean.
+    The probe is trained on the first half of the sequences and scored on the others. The score is
+    R² for floats; for integers (classes) it is the reduction of errors relative to the most
+    frequent class. A factor with several values has the mean of their scores.
     """
     half = len(states) // 2
-    learn, judge = _features(states[:half], states[half:])
-    inverse = np.linalg.inv(learn.T @ learn + RIDGE * len(learn) * np.eye(learn.shape[1]))
+    train, test = _features(states[:half], states[half:])
+    inverse = np.linalg.inv(train.T @ train + RIDGE * len(train) * np.eye(train.shape[1]))
 
-    def forecast(known: Matrix) -> Matrix:
-        return judge @ (inverse @ (learn.T @ known))
+    def predict(known: Matrix) -> Matrix:
+        return test @ (inverse @ (train.T @ known))
 
     return {
-        name: float(np.mean([_share(forecast, *part) for part in _parts(values, half)]))
+        name: float(np.mean([_share(predict, *part) for part in _parts(values, half)]))
         for name, values in factors.items()
     }
 
 
-def _features(learn: NDArray[Any], judge: NDArray[Any]) -> tuple[Matrix, Matrix]:
-    """Directions, their products and 1: rows for each frame."""
-    flat = [part.reshape(-1, part.shape[-1]).astype(np.float64) for part in (learn, judge)]
+def _features(train: NDArray[Any], test: NDArray[Any]) -> tuple[Matrix, Matrix]:
+    """Principal components, their products and a constant: one row per frame."""
+    flat = [part.reshape(-1, part.shape[-1]).astype(np.float64) for part in (train, test)]
     centre = flat[0].mean(0)
     _, axes = np.linalg.eigh(np.cov(flat[0].T).reshape(len(centre), -1))
     main = axes[:, ::-1][:, :DIRECTIONS]
@@ -55,26 +57,26 @@ def _quadratic(x: Matrix) -> Matrix:
 
 
 def _parts(values: NDArray[Any], half: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """Each value of a factor over the frames to learn from, and over those to be judged on."""
+    """Each value of a factor at the training frames, and at the test frames."""
     flat = values.reshape(*values.shape[:2], -1)
     return [(flat[:half, :, k].ravel(), flat[half:, :, k].ravel()) for k in range(flat.shape[2])]
 
 
-def _share(forecast: Forecast, known: NDArray[Any], true: NDArray[Any]) -> float:
+def _share(predict: Predict, known: NDArray[Any], true: NDArray[Any]) -> float:
     share = _classes if known.dtype.kind in "iub" else _numbers
-    return min(max(share(forecast, known, true), 0.0), 1.0)
+    return min(max(share(predict, known, true), 0.0), 1.0)
 
 
-def _numbers(forecast: Forecast, known: NDArray[Any], true: NDArray[Any]) -> float:
+def _numbers(predict: Predict, known: NDArray[Any], true: NDArray[Any]) -> float:
     known, true = known.astype(np.float64), true.astype(np.float64)
-    error = true - known.mean() - forecast(known - known.mean())
+    error = true - known.mean() - predict(known - known.mean())
     spread = float(((true - known.mean()) ** 2).sum())
     return 1 - float((error**2).sum()) / spread if spread else 0.0
 
 
-def _classes(forecast: Forecast, known: NDArray[Any], true: NDArray[Any]) -> float:
+def _classes(predict: Predict, known: NDArray[Any], true: NDArray[Any]) -> float:
     names, counts = np.unique(known, return_counts=True)
-    likely = forecast((known[:, None] == names).astype(np.float64))
-    named = names[likely.argmax(1)]
-    mistakes, blind = (float((each != true).mean()) for each in (named, names[counts.argmax()]))
-    return 1 - mistakes / blind if blind else 0.0
+    scores = predict((known[:, None] == names).astype(np.float64))
+    chosen = names[scores.argmax(1)]
+    errors, baseline = (float((each != true).mean()) for each in (chosen, names[counts.argmax()]))
+    return 1 - errors / baseline if baseline else 0.0

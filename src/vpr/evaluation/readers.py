@@ -1,4 +1,4 @@
-"""What is to be seen in a picture: the factors of its dataset, read off the pixels alone."""
+"""Read the factors of a dataset from the pixels of a picture."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from torch import Tensor
 
 from vpr.data.discs import COLOURS
 
-Reading = dict[str, NDArray[Any]]  # factor → its values (...), −1 where there is nothing to read
+Reading = dict[str, NDArray[Any]]  # factor → values (...), −1 if unreadable
 
 
 class Reader(Protocol):
-    """Reads pictures (..., *frame), painted by a dataset or by a model."""
+    """Reads pictures (..., *frame) of a dataset or a model."""
 
     def __call__(self, frames: Tensor) -> Reading: ...
 
 
 class BallReader:
-    """The colour of the ball and its place, in closed form.
+    """Colour and position of the ball, in closed form.
 
-    Bright pixels count, by the square of their brightness; the colour is the nearest of the
-    palette to their mean, or none if that is nearer to black. The place is their centre.
+    Pixels are weighted by the square of their brightness. The colour is the entry of the palette
+    nearest to their mean, or −1 if that is nearer to black; the position is their centre.
     """
 
     def __call__(self, frames: Tensor) -> Reading:
@@ -39,7 +39,7 @@ class BallReader:
         return {"position": torch.cat(place, -1).numpy(), "colour": colour.numpy()}
 
 
-def share_right(reading: Reading, true: Reading) -> dict[str, float]:
-    """Of each factor whose values are counted, how many of its readings (...) are true."""
+def accuracy(reading: Reading, true: Reading) -> dict[str, float]:
+    """The share of correct readings (...) for each factor with integer values."""
     counted = [name for name in reading if reading[name].dtype.kind in "iu"]
     return {name: float((reading[name] == true[name]).mean()) for name in counted}

@@ -1,4 +1,4 @@
-"""Boundaries against change points: precision, recall, F1, false-positive rate, exact frame."""
+"""Precision, recall, F1 and false-positive rate of boundaries at the exact frame of a change."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Marks = NDArray[np.bool_]  # (sequences, frames)
 
 
 class Scores(NamedTuple):
-    """A ratio without a denominator is 0: nothing found, or nothing to find."""
+    """Ratios with denominator 0 are 0."""
 
     precision: float
     recall: float
     f1: float
-    fpr: float  # share of the frames without a change that were marked
+    fpr: float  # share of frames without a change that are marked
 
 
 def score(detected: Marks, true: Marks) -> Scores:
-    """Exact frame; the first frame, where every level begins, is left out."""
+    """Scores at the exact frame, without the first frame, at which every level updates."""
     detected, true = detected[:, 1:], true[:, 1:]
     hits = float((detected & true).sum())
     found, changes = float(detected.sum()), float(true.sum())
@@ -33,7 +33,7 @@ def score(detected: Marks, true: Marks) -> Scores:
 
 
 def periodic_like(detected: Marks) -> Marks:
-    """As many marks as `detected` has, at equal distances along all frames."""
+    """As many marks as `detected`, at equal distances."""
     marks = np.zeros_like(detected)
     inner = marks[:, 1:].reshape(-1)
     count = int(detected[:, 1:].sum())
@@ -43,7 +43,7 @@ def periodic_like(detected: Marks) -> Marks:
 
 
 def random_like(detected: Marks, rng: np.random.Generator) -> Marks:
-    """As many marks as `detected` has, anywhere."""
+    """As many marks as `detected`, at random frames."""
     marks = np.zeros_like(detected)
     inner = marks[:, 1:].reshape(-1)
     inner[rng.choice(inner.size, int(detected[:, 1:].sum()), replace=False)] = True

@@ -1,4 +1,4 @@
-"""On which level does a factor live: give a level the state of another sequence, and look."""
+"""Which level represents a factor: replace its state by that of another sequence, and decode."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from vpr.evaluation.readers import Reader, Reading
 from vpr.generation.generate import decode
 from vpr.model import VPR
 
-CHUNK = 32  # sequences at once: bounds the memory
+CHUNK = 32  # sequences per batch, to bound the memory
 
 
 class Swap(NamedTuple):
-    """Of the pairs of sequences that differ in a factor, whose is painted?
+    """The value that is decoded, as shares of the pairs of sequences that differ in a factor.
 
-    A level that holds all of it and alone has follows = 1, one that holds none keeps = 1.
+    A level that alone represents the factor has follows = 1, one that does not has keeps = 1.
     """
 
-    keeps: float  # the sequence's own
-    follows: float  # that of the sequence whose state was put in
+    keeps: float  # value of the sequence itself
+    follows: float  # value of the sequence that the state is from
 
 
 @torch.no_grad()
 def swaps(model: VPR, reader: Reader, video: Tensor, true: Reading, level: int) -> dict[str, Swap]:
-    """After a video (B, T, *frame), each sequence gets s of the one before it, at one level.
+    """After a video (B, T, *frame), replace s of one level by that of the sequence before.
 
-    All other levels hold their s. `true` are the factors (B,) at the last frame that count.
+    All other levels keep their s. `true` are the factors (B,) at the last frame.
     """
     states = [
         model.observe(part).state
@@ -40,13 +40,13 @@ def swaps(model: VPR, reader: Reader, video: Tensor, true: Reading, level: int) 
     parts = []
     for state, s in zip(states, torch.split(other, CHUNK), strict=True):
         parts.append(reader(decode(model, state, level, s.unsqueeze(1))[:, 0]))
-    painted = {name: np.concatenate([part[name] for part in parts]) for name in true}
-    return {name: _whose(painted[name], values) for name, values in true.items()}
+    decoded = {name: np.concatenate([part[name] for part in parts]) for name in true}
+    return {name: _whose(decoded[name], values) for name, values in true.items()}
 
 
-def _whose(painted: NDArray[Any], own: NDArray[Any]) -> Swap:
+def _whose(decoded: NDArray[Any], own: NDArray[Any]) -> Swap:
     theirs = np.roll(own, 1)
     differ = own != theirs
     pairs = max(int(differ.sum()), 1)
-    keeps, follows = ((painted == each)[differ].sum() / pairs for each in (own, theirs))
+    keeps, follows = ((decoded == each)[differ].sum() / pairs for each in (own, theirs))
     return Swap(float(keeps), float(follows))

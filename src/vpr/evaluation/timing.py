@@ -1,4 +1,4 @@
-"""Imagined frames against a world that is regular: are its changes in order, and in time?"""
+"""Order and timing of changes in imagined frames, for data with regular changes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from vpr.generation.event_clock import EventClock
 from vpr.generation.imagine import Endings, Hazards, imagine_steps
 from vpr.model import VPR
 
-DECODED = 256  # frames decoded and classified at once, which bounds the memory
+DECODED = 256  # frames decoded at once, to bound the memory
 
 
 class Foreseen(NamedTuple):
-    """What was imagined to follow."""
+    """The imagined continuation of a video."""
 
-    boundary: NDArray[np.bool_]  # (B, F, N) who moved, level 1 first
-    painted: Reading  # (B, F) of each factor
+    boundary: NDArray[np.bool_]  # (B, F, N), updates of each level, level 1 first
+    decoded: Reading  # (B, F) of each factor
 
 
 @torch.no_grad()
@@ -36,28 +36,28 @@ def read_imagined(
     endings: Endings = "drawn",
     seed: int = 0,
 ) -> Foreseen:
-    """Watch a video (B, T, *frame), imagine so many frames, and read them. See `imagine`."""
+    """Observe a video (B, T, *frame), imagine `frames` frames, and read them; see `imagine`."""
     trace = model.observe(video.to(model.device, model.dtype))
     generator = torch.Generator().manual_seed(seed)
     clock = EventClock.of(trace)
     ahead = imagine_steps(
         model, trace.state, durations, clock=clock, endings=endings, generator=generator
     )
-    told = [(moment.c0, moment.boundary) for moment in islice(ahead, frames)]
-    c0, boundary = (torch.stack(each, 1) for each in zip(*told, strict=True))
+    moments = [(moment.c0, moment.boundary) for moment in islice(ahead, frames)]
+    c0, boundary = (torch.stack(each, 1) for each in zip(*moments, strict=True))
     flat = c0.flatten(0, 1)  # (B · F, D)
     parts = [reader(model.reconstruct(part)) for part in torch.split(flat, DECODED)]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    painted = {name: e.reshape(len(video), frames, *e.shape[1:]) for name, e in whole.items()}
-    return Foreseen(boundary.cpu().numpy(), painted)
+    decoded = {name: e.reshape(len(video), frames, *e.shape[1:]) for name, e in whole.items()}
+    return Foreseen(boundary.cpu().numpy(), decoded)
 
 
 def future(
     seen: NDArray[Any], changed: NDArray[np.bool_], period: int, values: int, frames: int
 ) -> NDArray[Any]:
-    """How a factor (B, T) goes on that steps through its cycle every `period` frames: (B, frames).
+    """The true continuation (B, frames) of a factor (B, T) that changes every `period` frames.
 
-    The last change seen, of `changed` (B, T), tells the phase; in a period there is one.
+    The last change in `changed` (B, T) gives the phase.
     """
     since = changed[:, ::-1].argmax(1)[:, None]  # frames from the last change to the last frame
     steps = (since + np.arange(1, frames + 1)) // period
@@ -65,12 +65,12 @@ def future(
 
 
 def in_event_order(
-    painted: NDArray[Any], boundary: NDArray[np.bool_], last: NDArray[Any], values: int
+    decoded: NDArray[Any], boundary: NDArray[np.bool_], last: NDArray[Any], values: int
 ) -> float:
-    """Share of a level's imagined events at whose first frame the factor is the next in order.
+    """The share of imagined events of a level at whose first frame the factor has its next value.
 
-    painted and boundary (B, F), last (B,): the factor at the last frame seen.
+    `decoded` and `boundary` are (B, F); `last` (B,) is the factor at the last observed frame.
     """
     wanted = (last[:, None] + boundary.cumsum(1)) % values
-    right = (painted == wanted)[boundary]
+    right = (decoded == wanted)[boundary]
     return float(right.mean()) if right.size else 0.0

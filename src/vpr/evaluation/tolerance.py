@@ -1,4 +1,4 @@
-"""How far apart a boundary and the true one may be: a time, or a number of frames."""
+"""Tolerances: a time or a number of frames between a predicted and a true boundary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from vpr.errors import VPRError
 
-Scale = Literal["time", "frame"]  # the column that is compared
+Scale = Literal["time", "frame"]  # the column to compare
 
 UNITS: dict[str, tuple[Scale, Fraction]] = {
     "s": ("time", Fraction(1)),
@@ -18,7 +18,7 @@ UNITS: dict[str, tuple[Scale, Fraction]] = {
 
 
 class Tolerance(NamedTuple):
-    """Exactly as it was written: 0.2 s is one fifth of a second."""
+    """A tolerance with its exact value: 0.2 s is 1/5 s."""
 
     text: str
     scale: Scale
@@ -30,15 +30,15 @@ class Tolerance(NamedTuple):
         parts = re.fullmatch(r"(-?)(\d+\.?\d*|\.\d+)\s*(s|ms|f)", text)
         if parts is None:
             raise VPRError(
-                f"a tolerance is a time like 0.2s or 200ms, or frames like 5f: not {text!r}"
+                f"a tolerance must be a time like 0.2s or 200ms, or frames like 5f, got {text!r}"
             )
         sign, digits, unit = parts.groups()
         if sign:
-            raise VPRError(f"a tolerance cannot be negative, got {text}")
+            raise VPRError(f"the tolerance must be 0 or more, got {text}")
         scale, size = UNITS[unit]
         return cls(text, scale, Fraction(digits) * size)
 
 
 def parse_tolerances(text: str) -> list[Tolerance]:
-    """Several with commas between, each once."""
+    """Parse comma-separated tolerances, without duplicates."""
     return list(dict.fromkeys(Tolerance.parse(part) for part in text.split(",")))

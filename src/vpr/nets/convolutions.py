@@ -1,7 +1,7 @@
 """Convolutions of stride 2, computed faster on a CPU with the same weights and results.
 
 With pixels folded into channels they become convolutions of stride 1, for which CPUs have fast
-kernels. Layers for which this is not faster use PyTorch's own (see docs/performance.md).
+kernels. Layers for which this is not faster use PyTorch's own (see docs/how-to/performance.md).
 
 Plain version: `nn.Conv2d` and `nn.ConvTranspose2d`, compared in tests/nets/test_convolutions.py.
 """

@@ -1,4 +1,4 @@
-"""Video in, timeline out."""
+"""From footage to a timeline of events."""
 
 from vpr.segmenting.segment import segment
 from vpr.segmenting.timeline import Curves, Event, Timeline

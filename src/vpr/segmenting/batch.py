@@ -1,31 +1,33 @@
-"""Many pieces of footage in one run: each is done, was finished or failed; none stops the rest."""
+"""Segment many pieces of footage: each is done, skipped or failed, and none stops the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.pretrained import fingerprint, load_model
-from vpr.segmenting.eye import check_watches, with_threshold
-from vpr.segmenting.finished import Stamps
-from vpr.segmenting.fitting import fit_for
-from vpr.segmenting.segment import Watch, as_gap, as_source, reported, segment
+from vpr.segmenting.completed import CompletedFiles
+from vpr.segmenting.output_names import Target
+from vpr.segmenting.segment import OnProgress, as_gap, as_source, reported_levels, segment
+from vpr.segmenting.segmenter import check_levels, fit_for, with_threshold
 from vpr.segmenting.sweep import sweep
-from vpr.segmenting.targets import Target
 from vpr.segmenting.timeline import Timeline
 from vpr.utils.files import why
+from vpr.utils.pool import Failed, JobProgress, Report, run_tasks
 from vpr.video.fit import Fit, Mode
+from vpr.video.rates import Rate, as_rate
 
 Status = Literal["done", "skipped", "damaged", "failed"]
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is to be made of each piece."""
+class SegmentRequest:
+    """The settings of one `vpr segment` command, the same for all pieces of footage."""
 
     model: str
     out: Path
@@ -33,58 +35,96 @@ class Wish:
     levels: tuple[int, ...] | None = None
     min_gap: float = 0.0
     fit: Mode | None = None
-    rate: float | None = None
+    rate: Rate | None = None
     sweep: bool = False
 
-    def checked(self) -> VPR:
-        """The model; what is wrong with the settings is told once, before any footage is read."""
+    def load(self) -> VPR:
+        """The model. Checks all settings, so that errors are reported before footage is read."""
         model = with_threshold(load_model(self.model), self.threshold)
-        check_watches(model)
+        check_levels(model)
         Fit.to(model.config.frame, self.fit or fit_for(self.model))
-        reported(self.levels, model.config.levels)
+        reported_levels(self.levels, model.config.levels)
         as_gap(self.min_gap)
+        as_rate(self.rate)
         return model
 
-    def stamps(self, model: VPR) -> Stamps:
-        """The same wish of the same weights makes the same files."""
+    def completed(self, model: VPR) -> CompletedFiles:
+        """The record of files that were written with these settings and weights."""
         settings = {k: v for k, v in asdict(self).items() if k not in ("model", "out", "sweep")}
         settings["levels"] = list(self.levels) if self.levels else None
         settings["fit"] = self.fit or fit_for(self.model)
         made_by = {"model": fingerprint(model), **settings}
-        return Stamps(self.out, made_by, "sweep" if self.sweep else "events")
+        return CompletedFiles(self.out, made_by, "sweep" if self.sweep else "events")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one piece. A damaged one was read as far as it could be, and has its files."""
+    """The result of one piece. A damaged piece was read as far as possible, and has its files."""
 
     source: str
     status: Status
     frames: int = 0
     seconds: float = 0.0
-    events: dict[str, Any] = field(default_factory=dict)  # of each level
+    events: dict[str, Any] = field(default_factory=dict)  # level → count
     files: tuple[str, ...] = ()
-    trouble: str | None = None
+    trouble: str | None = None  # what was damaged or missing, in one line
 
     @property
-    def well(self) -> bool:
+    def ok(self) -> bool:
         return self.status in ("done", "skipped") and self.trouble is None
 
 
-def finished(targets: Sequence[Target], stamps: Stamps) -> Iterator[Outcome]:
-    """Of those that need not be done again; what was broken then is told again."""
+def skipped(targets: Sequence[Target], completed: CompletedFiles) -> Iterator[Outcome]:
+    """The outcomes of targets that are complete, with the damage found then."""
     for target in targets:
-        summary = stamps.summary(target)
+        summary = completed.summary(target)
         if summary is not None:
             yield Outcome(**{**summary, "status": "skipped", "files": tuple(summary["files"])})
 
 
-def carry_out(target: Target, wish: Wish, model: VPR, stamps: Stamps, watch: Watch) -> Outcome:
-    """One piece, with its files and its stamp; whatever is wrong with it is told, not raised."""
+def run_targets(
+    targets: Sequence[Target],
+    request: SegmentRequest,
+    model: VPR,
+    jobs: int,
+    on_progress: Callable[[JobProgress], None],
+) -> Iterator[tuple[int, Outcome]]:
+    """Segment all targets, with their index: in order in this process, or in `jobs` processes."""
+    if min(jobs, len(targets)) <= 1:
+        run = partial(_run_target, request, model, request.completed(model))
+        for number, target in enumerate(targets):
+
+            def report(done: int, total: int | None, note: str, number: int = number) -> None:
+                on_progress(JobProgress(number, done, total, note))
+
+            yield number, run(target, report)
+        return
+    for end in run_tasks(targets, partial(_setup, request), jobs, on_progress):
+        if isinstance(end, Failed):
+            source = targets[end.task].source
+            yield end.task, Outcome(source, "failed", trouble=f"{source}: {end.message}")
+        else:
+            yield end.task, end.result
+
+
+def _setup(request: SegmentRequest) -> Callable[[Target, Report], Outcome]:
+    """Load the model once per process."""
+    model = request.load()
+    return partial(_run_target, request, model, request.completed(model))
+
+
+def _run_target(
+    request: SegmentRequest, model: VPR, completed: CompletedFiles, target: Target, report: Report
+) -> Outcome:
+    """Segment one piece and write its files; errors become a failed outcome."""
+
+    def on_progress(done: int, expected: int | None) -> None:
+        report(done, expected, "frames")
+
     try:
-        make = _swept if wish.sweep else _segmented
-        outcome = make(target, wish, model, watch)
-        stamps.write(target, list(outcome.files), asdict(outcome))
+        make = _sweep if request.sweep else _segment
+        outcome = make(target, request, model, on_progress)
+        completed.write(target, list(outcome.files), asdict(outcome))
     except VPRError as error:
         return Outcome(target.source, "failed", trouble=str(error))
     except OSError as error:
@@ -94,36 +134,38 @@ def carry_out(target: Target, wish: Wish, model: VPR, stamps: Stamps, watch: Wat
     return outcome
 
 
-def _segmented(target: Target, wish: Wish, model: VPR, watch: Watch) -> Outcome:
+def _segment(
+    target: Target, request: SegmentRequest, model: VPR, on_progress: OnProgress
+) -> Outcome:
     timeline = segment(
         target.source,
         model,
-        threshold=wish.threshold,
-        levels=wish.levels,
-        min_gap=wish.min_gap,
-        fit=wish.fit or fit_for(wish.model),
-        rate=wish.rate,
-        watch=watch,
+        threshold=request.threshold,
+        levels=request.levels,
+        min_gap=request.min_gap,
+        fit=request.fit or fit_for(request.model),
+        rate=request.rate,
+        on_progress=on_progress,
     )
-    timeline = replace(timeline, model=wish.model)
-    files = write_files(timeline, wish.out / target.name)
+    timeline = replace(timeline, model=request.model)
+    files = write_files(timeline, request.out / target.name)
     return Outcome(
         target.source,
         "damaged" if timeline.trouble else "done",
         timeline.frames,
         float(timeline.end - timeline.start),
         {str(level): len(timeline.events(level)) for level in timeline.reported},
-        _relative(files, wish.out),
+        _relative(files, request.out),
         timeline.trouble,
     )
 
 
-def _swept(target: Target, wish: Wish, model: VPR, watch: Watch) -> Outcome:
+def _sweep(target: Target, request: SegmentRequest, model: VPR, on_progress: OnProgress) -> Outcome:
     from vpr.segmenting.sweep_files import write_sweep
 
-    fit = Fit.to(model.config.frame, wish.fit or fit_for(wish.model))
-    source = as_source(target.source, fit, wish.rate)
-    swept = sweep(source, model, fit, watch=watch)
+    fit = Fit.to(model.config.frame, request.fit or fit_for(request.model))
+    source = as_source(target.source, fit, request.rate)
+    swept = sweep(source, model, fit, on_progress=on_progress)
     trouble = getattr(source, "trouble", None)
     counts = {str(level): [int(n) for n in each] for level, each in swept.events.items()}
     return Outcome(
@@ -132,13 +174,13 @@ def _swept(target: Target, wish: Wish, model: VPR, watch: Watch) -> Outcome:
         swept.frames,
         swept.seconds,
         {"gammas": list(swept.gammas), **counts},
-        _relative(write_sweep(wish.out / target.name, swept), wish.out),
+        _relative(write_sweep(request.out / target.name, swept), request.out),
         trouble,
     )
 
 
 def write_files(timeline: Timeline, stem: Path) -> list[Path]:
-    """All that there is of a piece, its endings added to `stem`."""
+    """Write the timeline in all formats; the paths are `stem` with suffixes."""
     table, whole, page, chapters, metadata = (
         stem.with_name(f"{stem.name}.{kind}") for kind in ("csv", "json", "html", "vtt", "ffmeta")
     )

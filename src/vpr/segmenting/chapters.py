@@ -1,4 +1,4 @@
-"""Chapters: what lies between two events of a level."""
+"""Chapters: the parts of a video between two events of a level."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vpr.utils.files import write_parts
 
 
 class Chapter(NamedTuple):
-    """From one event of a level to its next."""
+    """The part from one event of a level to the next."""
 
     start: Fraction  # seconds
     end: Fraction
@@ -23,10 +23,7 @@ class Chapter(NamedTuple):
 
 @dataclass(frozen=True)
 class Chapters:
-    """They follow each other without a gap; the first begins with the footage.
-
-    Footage without frames has none. Each is made when it is its turn: an hour may have thousands.
-    """
+    """The chapters of a level, without gaps; the first starts with the footage."""
 
     timeline: Timeline
     level: int
@@ -36,14 +33,14 @@ class Chapters:
             return
         events = self.timeline.events(self.level)
         starts = [self.timeline.start, *(event.time for event in events)]
-        kinds = ["start", *(event.kind for event in events)]
+        names = ["start", *(f"event {n} ({each.kind})" for n, each in enumerate(events, start=1))]
         spans = pairwise([*starts, max(self.timeline.end, starts[-1])])
-        for number, ((start, end), kind) in enumerate(zip(spans, kinds, strict=True), start=1):
-            yield Chapter(start, end, f"Level {self.level}, event {number} ({kind})")
+        for (start, end), name in zip(spans, names, strict=True):
+            yield Chapter(start, end, f"Level {self.level}, {name}")
 
 
 def rounded(time: Fraction, units: int) -> int:
-    """round(time * units), a half to the even number, without the detour by another fraction."""
+    """round(time * units), without making another fraction, which is slow."""
     whole, over = divmod(time.numerator * units, time.denominator)
     return whole + (2 * over > time.denominator or (2 * over == time.denominator and whole % 2))
 
@@ -51,7 +48,7 @@ def rounded(time: Fraction, units: int) -> int:
 def write_chapters(
     path: Path, timeline: Timeline, form: Callable[[Chapters, str], Iterable[str]]
 ) -> list[Path]:
-    """A file a level, as `form` writes chapters under a title; the paths."""
+    """Write one file per level in the format `form`; returns the paths."""
     paths = []
     for level in timeline.reported:
         paths.append(path.with_name(f"{path.stem}.level{level}{path.suffix}"))

@@ -1,4 +1,4 @@
-"""ffmpeg's own format for chapters: `ffmpeg -i a.mp4 -i a.level2.ffmeta -map_chapters 1 b.mp4`."""
+"""Chapters for ffmpeg: `ffmpeg -i a.mp4 -i a.level2.ffmeta -map_chapters 1 b.mp4`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ NANOSECONDS = 1_000_000_000
 
 
 def ffmetadata(chapters: Iterable[Chapter], title: str) -> Iterator[str]:
-    """Chapter by chapter. All times are multiples of one time base, so nothing is rounded; to
-    find it, the chapters are gone through once more."""
+    """The file in parts. One time base for all chapters makes their times exact."""
     ticks = _ticks(chapters)
     yield f";FFMETADATA1\ntitle={_escaped(title)}\n"
     for chapter in chapters:
@@ -25,12 +24,12 @@ def ffmetadata(chapters: Iterable[Chapter], title: str) -> Iterator[str]:
 
 
 def _ticks(chapters: Iterable[Chapter]) -> int:
-    """In a second: exact if ffmpeg can write that down, and nanoseconds if not."""
+    """Ticks per second: exact if ffmpeg can represent them, else nanoseconds."""
     times = [time for chapter in chapters for time in (chapter.start, chapter.end)]
     exact = lcm(*(Fraction(time).denominator for time in times))
     return exact if exact <= LARGEST else NANOSECONDS
 
 
 def _escaped(text: str) -> str:
-    """What has a meaning of its own, the end of a line among it, follows a backslash."""
+    """Escape special characters and line ends with a backslash."""
     return re.sub(r"([=;#\\\n])", r"\\\1", text.replace("\r", " "))

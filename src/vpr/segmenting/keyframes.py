@@ -1,4 +1,4 @@
-"""A bounded number of small pictures, however long the footage: what is worth seeing of it."""
+"""A bounded number of key frames: first frames of events, and frames at even intervals."""
 
 from __future__ import annotations
 
@@ -10,43 +10,44 @@ from PIL import Image
 from vpr.segmenting.timeline import Event
 from vpr.video.frames import Frame, Picture
 
-EVENTS = 480  # pictures of the highest and clearest events
-EVENLY = 120  # and of moments spread over the footage
-STRIDE = 4  # frames between moments at first: neighbours look alike, and most are soon let go
+EVENTS = 480  # pictures of events, by level and score
+EVENLY = 120  # pictures at even intervals
+STRIDE = 4  # frames between pictures at first; doubles when there are too many
 QUALITY = 80
 
 
 class KeyFrames:
-    """JPEGs of the first frames of events and of evenly spread moments; both are thinned out as
-    more come. Only what is kept is ever encoded: moments, most of which are soon let go in short
-    footage, at the very end."""
+    """JPEGs of key frames. Both kinds are thinned out as more frames come.
+
+    Pictures at even intervals are encoded at the end, because most of them are dropped before.
+    """
 
     def __init__(self) -> None:
-        self._events: list[tuple[int, float, int, bytes]] = []  # a heap: the least worth is first
+        self._events: list[tuple[int, float, int, bytes]] = []  # a heap, the weakest event first
         self._evenly: dict[int, Picture] = {}
         self._stride = STRIDE
 
     def add(self, frame: int, shown: Frame, event: Event | None) -> None:
-        """A frame in its turn, and the event that it opens, that of the highest level."""
-        in_turn = frame % self._stride == 0
+        """Add the next frame and, if it starts events, the one of the highest level."""
+        at_interval = frame % self._stride == 0
         worth = (event.level, event.score) if event else None
-        opens = worth is not None and (len(self._events) < EVENTS or worth > self._events[0][:2])
-        if not in_turn and not opens:
+        is_key = worth is not None and (len(self._events) < EVENTS or worth > self._events[0][:2])
+        if not at_interval and not is_key:
             return
         small = shown.thumbnail()
-        if worth is not None and opens:
-            self._open((*worth, frame, jpeg(small)))
-        if in_turn:
+        if worth is not None and is_key:
+            self._keep((*worth, frame, jpeg(small)))
+        if at_interval:
             self._evenly[frame] = small
             self._thin_out()
 
     def pictures(self) -> dict[int, bytes]:
-        """By frame."""
+        """The JPEGs by frame."""
         events = {frame: data for _, _, frame, data in self._events}
         moments = {n: jpeg(small) for n, small in self._evenly.items() if n not in events}
         return dict(sorted((moments | events).items()))
 
-    def _open(self, event: tuple[int, float, int, bytes]) -> None:
+    def _keep(self, event: tuple[int, float, int, bytes]) -> None:
         if len(self._events) < EVENTS:
             heapq.heappush(self._events, event)
         else:

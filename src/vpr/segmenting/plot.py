@@ -1,26 +1,26 @@
-"""A timeline as a figure of matplotlib: one row a level."""
+"""A timeline as a matplotlib figure with one row per level."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vpr.experiments.shared.panels import BOTH, CE, CU, GREY, panels, require_matplotlib
-from vpr.segmenting.timeline import Curves, Timeline
+from vpr.experiments.shared.panels import panels, require_matplotlib
+from vpr.pages.palette import D_CH, D_ST, KINDS, THRESHOLD, Colour
+from vpr.segmenting.timeline import Curves, Series, Timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"expected": CE, "unexpected": CU, "both": BOTH, "clock": GREY}
-FEW = 80
+FEW = 80  # events of a level, up to which lines go through the whole row
 
 
 def plot(timeline: Timeline) -> Figure:
-    """Events as upright lines, in the colour of what decided, over D_st, D_ch and threshold."""
+    """Events as vertical lines in the colour of their criterion, over D_st, D_ch and threshold."""
     require_matplotlib()
     levels, start = timeline.reported, float(timeline.start)
     with panels(1, len(levels), width=11.0, height=2.4) as (figure, rows):
-        for axes, level in zip(rows, reversed(levels), strict=True):  # slow above fast
+        for axes, level in zip(rows, reversed(levels), strict=True):  # the slowest at the top
             if level in timeline.curves:
                 _draw_curves(axes, timeline, timeline.curves[level])
             _draw_events(axes, timeline, level)
@@ -28,31 +28,31 @@ def plot(timeline: Timeline) -> Figure:
             axes.set_xlim(start, max(float(timeline.end), start + 0.04))
             axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.05), fontsize=9)
         rows[-1].set_xlabel("seconds")
-        figure.suptitle(f"{timeline.source}, watched by {timeline.model}", fontsize=12)
+        figure.suptitle(f"{timeline.source}, model {timeline.model}", fontsize=12)
     return figure
 
 
 def _draw_curves(axes: Axes, timeline: Timeline, curves: Curves) -> None:
-    """Points, as a level that was not asked at a frame compared nothing there."""
-    lines = {
-        "D_st": (curves.kl_static, "black"),
-        "D_ch": (curves.kl_change, "#e69f00"),
-        "threshold": (curves.threshold, GREY),
+    """Lines with points, because a level has no values where it was not evaluated."""
+    lines: dict[str, tuple[Series, Colour]] = {
+        "D_st": (curves.kl_static, D_ST),
+        "D_ch": (curves.kl_change, D_CH),
+        "threshold": (curves.threshold, THRESHOLD),
     }
     for name, (values, colour) in lines.items():
-        axes.plot(timeline.times, values, ".-", color=colour, label=name, lw=0.7, ms=2)
+        axes.plot(timeline.times, values, ".-", color=colour.light, label=name, lw=0.7, ms=2)
     axes.set_yscale("log", nonpositive="mask")
     axes.set_ylim(top=3 * axes.get_ylim()[1])  # for the marks
 
 
 def _draw_events(axes: Axes, timeline: Timeline, level: int) -> None:
-    """A mark at the top each, and a faint line through them if there are few."""
+    """A mark at the top for each event, and a faint line below it if there are few."""
     events = timeline.events(level)
-    for kind, colour in COLOURS.items():
+    for kind, colour in KINDS.items():
         times = [float(event.time) for event in events if event.kind == kind]
         if times:
-            above = axes.get_xaxis_transform()  # seconds across, shares of the height upwards
+            top = axes.get_xaxis_transform()  # x in seconds, y as a share of the height
             label = f"{kind}: {len(times)}"
-            axes.vlines(times, 0.92, 1.0, color=colour, transform=above, label=label)
+            axes.vlines(times, 0.92, 1.0, color=colour.light, transform=top, label=label)
             if len(events) <= FEW:
-                axes.vlines(times, 0.0, 0.92, color=colour, transform=above, alpha=0.3, zorder=0)
+                axes.vlines(times, 0, 0.92, color=colour.light, transform=top, alpha=0.3, zorder=0)

@@ -1,4 +1,4 @@
-"""A model as a detector of PySceneDetect, whose exporters then write EDL, OTIO, clips and more."""
+"""A model as a detector for PySceneDetect, which can export EDL, OTIO, clips and more."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.segmenting.eye import Pixels, check_watches, with_threshold
-from vpr.segmenting.fitting import OTHERWISE, fit_for
+from vpr.segmenting.segmenter import DEFAULT_FIT, Pixels, check_levels, fit_for, with_threshold
 from vpr.stream import Stream
 from vpr.video.fit import Fit, Mode
 from vpr.video.frames import Picture
@@ -25,12 +24,17 @@ COMPARED = ("kl_static", "kl_change", "threshold")
 
 
 class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
-    """Cuts where a level of the model has its events. One detector watches one video.
+    """Cuts a video at the events of one level. Use one detector per video.
 
-    `level` is the model's highest if none is named, `threshold` another γ than the model's. A
-    scene lasts `min_scene_len` or longer, as with other detectors: frames, or seconds if it is a
-    float or a text. `fit` is as in `vpr.segment`: how the model was trained, or letterbox. What
-    each level compared goes into a stats file, if there is one.
+    Args:
+        model: A model, a run folder or the name of a shipped model.
+        level: The default is the highest level of the model.
+        threshold: γ, as in `vpr.segment`.
+        min_scene_len: The shortest scene, as for other detectors: frames, or seconds if it is a
+            float or text.
+        fit: As in `vpr.segment`.
+
+    With a stats file, the values that each level compares are written to it.
     """
 
     def __init__(
@@ -42,9 +46,9 @@ class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
         fit: Mode | None = None,
     ) -> None:
         super().__init__()
-        mode = fit or (fit_for(model) if isinstance(model, str) else OTHERWISE)
+        mode = fit or (fit_for(model) if isinstance(model, str) else DEFAULT_FIT)
         model = VPR.from_pretrained(model) if isinstance(model, str) else model
-        check_watches(model)
+        check_levels(model)
         self.levels = model.config.levels
         self.level = self.levels if level is None else level
         if not 2 <= self.level <= self.levels:
@@ -55,11 +59,13 @@ class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
         self._last_cut: Any = None
 
     def process_frame(self, timecode: Any, frame_img: Picture) -> list[Any]:
-        """The next frame (h, w, BGR); its timecode, or its number in older versions, if a scene
-        begins with it."""
+        """Process the next frame (h, w, BGR).
+
+        Returns its timecode, or its number in older versions, if a scene starts with it.
+        """
         picture = self._fit(np.ascontiguousarray(frame_img[..., ::-1]))
         found = self._stream.push(self._pixels([picture])[0])
-        self._note(timecode)
+        self._write_stats(timecode)
         if self._last_cut is None:
             self._last_cut = timecode
         is_cut = any(boundary.level == self.level for boundary in found)
@@ -71,8 +77,8 @@ class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
     def get_metrics(self) -> list[str]:
         return [_key(name, level) for level in range(2, self.levels + 1) for name in COMPARED]
 
-    def _note(self, timecode: Any) -> None:
-        """For the stats file; a level that was not asked has nothing to tell."""
+    def _write_stats(self, timecode: Any) -> None:
+        """Write the values of all evaluated levels to the stats file."""
         if self.stats_manager is None:
             return
         for level, seen in enumerate(self._stream.evidence[1:], start=2):

@@ -1,4 +1,4 @@
-"""Footage in, timeline out."""
+"""Segment one piece of footage into a timeline of events."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.pretrained import load_model
-from vpr.segmenting.eye import CHUNK, Eye, check_watches, with_threshold
-from vpr.segmenting.fitting import fit_for
-from vpr.segmenting.record import Record
+from vpr.segmenting.recorder import Recorder
+from vpr.segmenting.segmenter import CHUNK, Segmenter, check_levels, fit_for, with_threshold
 from vpr.segmenting.timeline import Timeline
 from vpr.video import Fit, Frame, Picture, Source, open_footage
 from vpr.video.fit import Mode
+from vpr.video.rates import Rate
 
 Footage = str | os.PathLike[str] | NDArray[Any] | Source | Iterable[Frame]
-Watch = Callable[[int, int | None], None]  # frames done, frames expected
+OnProgress = Callable[[int, int | None], None]  # frames done, frames expected if known
 
 
 def segment(
@@ -34,73 +34,80 @@ def segment(
     levels: Sequence[int] | None = None,
     min_gap: float | Fraction = 0,
     fit: Mode | None = None,
-    rate: float | Fraction | None = None,
-    watch: Watch | None = None,
+    rate: Rate | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Timeline:
-    """The events of one piece of footage, in constant memory however long it is.
+    """Find the events in one piece of footage, in constant memory.
 
-    `what`: whatever `vpr.video.open_footage` opens (a file, a folder of pictures, an array
-    (T, H, W, 3), a URL), a source of your own, or frames. `model`: a model, a run folder or the
-    name of a shipped model.
-
-    `threshold` is γ: a belief that moves so many times more than usual is unexpected; the model's
-    own if not given. `levels` are those to report, 2 or higher. `min_gap` in seconds: of two events
-    of a level that are closer, only the stronger stays. `fit` says what becomes of proportions
-    other than the model's: as in its training, or letterbox. `rate` is for footage without times.
+    Args:
+        what: Anything that `vpr.video.open_footage` opens (a file, a folder of pictures, an array
+            (T, H, W, 3), a URL), a source of your own, or an iterable of frames.
+        model: A model, a run folder or the name of a shipped model.
+        threshold: γ, the multiple of the typical D_st above which an event is unexpected. The
+            default is that of the model.
+        levels: The levels to report, 2 or higher. The default is all.
+        min_gap: Seconds. Of two events of a level that are closer, only the stronger is kept.
+        fit: How footage of other proportions is fitted to the model's frames: "letterbox", "crop"
+            or "stretch". The default is that of the training data, or letterbox.
+        rate: Frames per second of footage without times, such as arrays.
+        on_progress: Called with the number of frames done and, if known, of all frames.
     """
     name = "a model" if isinstance(model, VPR) else os.fspath(model)
     chosen = with_threshold(model if isinstance(model, VPR) else load_model(name), threshold)
-    check_watches(chosen)
-    wanted, gap = reported(levels, chosen.config.levels), as_gap(min_gap)
+    check_levels(chosen)
+    wanted, gap = reported_levels(levels, chosen.config.levels), as_gap(min_gap)
     scaling = Fit.to(chosen.config.frame, fit or fit_for(name))
     source = as_source(what, scaling, rate)
-    record = follow(source, Eye(chosen), Record(chosen.config.levels), scaling, watch)
-    timeline = record.timeline(source.name, name, wanted, gap)
+    recorder = Recorder(chosen.config.levels)
+    segment_source(source, Segmenter(chosen), recorder, scaling, on_progress)
+    timeline = recorder.timeline(source.name, name, wanted, gap)
     return replace(timeline, trouble=getattr(source, "trouble", None))
 
 
-def follow(
-    source: Source, eye: Eye, record: Record, fit: Fit, watch: Watch | None = None
-) -> Record:
-    """All that the eye sees in the source, written down."""
+def segment_source(
+    source: Source,
+    segmenter: Segmenter,
+    recorder: Recorder,
+    fit: Fit,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Process all frames of a source, in chunks."""
     frames = iter(source)
 
-    def look() -> int:
-        """At one chunk, which is let go before the next is read: its frames are large."""
+    def process_chunk() -> int:  # a function, so that its large frames are freed when it returns
         chunk = list(islice(frames, CHUNK))
         if chunk:
-            told = eye.look([fitted(frame.picture, fit) for frame in chunk])
-            for frame, evidence in zip(chunk, told, strict=True):
-                record.add(frame, evidence)
+            found = segmenter.process([fitted(frame.picture, fit) for frame in chunk])
+            for frame, evidence in zip(chunk, found, strict=True):
+                recorder.add(frame, evidence)
         return len(chunk)
 
-    while look():
-        if watch is not None:
-            watch(len(record.times), source.expected)
-    if not record.times:
+    while process_chunk():
+        if on_progress is not None:
+            on_progress(len(recorder.times), source.expected)
+    if not recorder.times:
         raise VPRError(f"{source.name} has no frames")
-    return record
 
 
 def fitted(picture: Picture, fit: Fit) -> Picture:
-    """Footage that we opened has the right size already; other people's frames may not."""
+    """The picture in the model's size, which footage opened by `open_footage` already has."""
     same = picture.shape == (fit.height, fit.width, fit.channels)
     return picture if same else fit(picture)
 
 
-def as_source(what: Footage, fit: Fit, rate: float | Fraction | None = None) -> Source:
+def as_source(what: Footage, fit: Fit, rate: Rate | None = None) -> Source:
     if isinstance(what, str | os.PathLike | np.ndarray):
         return open_footage(what, fit=fit, rate=rate)
     if hasattr(what, "name") and hasattr(what, "expected"):
         return what  # type: ignore[return-value]
     if isinstance(what, Iterable):
         return Frames(what)
-    raise VPRError(f"footage is a path, an array or frames, not {type(what).__name__}")
+    raise VPRError(f"footage must be a path, an array or frames, not {type(what).__name__}")
 
 
 @dataclass
 class Frames:
-    """Anything that gives frames, as a source."""
+    """An iterable of frames as a source."""
 
     frames: Iterable[Frame]
     name: str = "frames"
@@ -110,24 +117,24 @@ class Frames:
     def __iter__(self) -> Iterator[Frame]:
         for frame in self.frames:
             if not isinstance(frame, Frame):
-                raise VPRError(f"footage is made of vpr.video.Frame, not {type(frame).__name__}")
+                raise VPRError(f"frames must be vpr.video.Frame, not {type(frame).__name__}")
             yield frame
 
 
-def reported(levels: Sequence[int] | None, of: int) -> list[int]:
-    """The levels to report of a model with so many."""
+def reported_levels(levels: Sequence[int] | None, of: int) -> list[int]:
+    """The levels to report for a model of `of` levels."""
     if levels is None:
         return list(range(2, of + 1))
     for level in levels:
         if not 2 <= level <= of:
-            raise VPRError(f"levels of this model that have events are 2 to {of}, got {level}")
+            raise VPRError(f"levels of this model must be 2 to {of}, got {level}")
     if not levels:
-        raise VPRError("name at least one level")
+        raise VPRError("levels must name at least one level")
     return sorted(set(levels))
 
 
 def as_gap(seconds: float | Fraction) -> Fraction:
-    """0.2 is a fifth of a second, not the nearest float, so that events just so far apart stay."""
+    """Seconds as an exact fraction: 0.2 is 1/5, so that events exactly 0.2 s apart are kept."""
     try:
         gap = seconds if isinstance(seconds, Fraction) else Fraction(str(seconds))
     except ValueError:

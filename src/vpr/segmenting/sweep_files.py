@@ -15,7 +15,7 @@ LINES = (BOTH, CE, CU, *OTHERS)
 
 
 def write_sweep(stem: Path, swept: Sweep) -> list[Path]:
-    """Beside each other: NAME.sweep.csv and NAME.sweep.png."""
+    """Write NAME.sweep.csv and NAME.sweep.png; returns the paths."""
     table, drawing = (stem.with_name(f"{stem.name}.sweep.{kind}") for kind in ("csv", "png"))
     write_text(table, as_csv(swept))
     write_bytes(drawing, as_png(swept))
@@ -35,7 +35,7 @@ def as_csv(swept: Sweep) -> str:
 
 
 def as_png(swept: Sweep) -> bytes:
-    """Events against γ, a line a level, both on logarithmic axes."""
+    """The number of events over γ, one line per level, on logarithmic axes."""
     require_matplotlib()
     buffer = BytesIO()
     with panels(1, width=7.0, height=4.4) as (figure, (axes,)):
@@ -44,18 +44,18 @@ def as_png(swept: Sweep) -> bytes:
         for place, (level, counts) in enumerate(swept.events.items()):
             colour = LINES[place % len(LINES)]
             axes.plot(swept.gammas, counts, "o-", color=colour, label=f"level {level}")
-        axes.axvline(
-            swept.own, color=GREY, linestyle="--", label=f"the model's own γ, {swept.own:g}"
-        )
+        axes.axvline(swept.own, color=GREY, linestyle="--", label=f"γ of the model, {swept.own:g}")
         axes.set_xticks(swept.gammas[::3], [f"{gamma:.2g}" for gamma in swept.gammas[::3]])
         axes.minorticks_off()
         axes.yaxis.set_major_formatter("{x:.0f}")
         axes.set_ylim(0, 2 * max(int(counts.max()) for counts in swept.events.values()) + 1)
-        axes.set_xlabel("γ: how many times more than usual is unexpected (--threshold)")
+        axes.set_xlabel("γ, the multiple of the typical D_st (--threshold)")
         axes.set_ylabel("events")
         axes.set_title(f"{Path(swept.source).name}, {swept.frames} frames")
         axes.legend()
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph")  # a name in letters that the font lacks
+            warnings.filterwarnings(
+                "ignore", "Glyph"
+            )  # a file name with characters that the font lacks
             figure.savefig(buffer, format="png", dpi=110)
     return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""What was found in one piece of footage: its events, level by level, and what decided."""
+"""The events of one piece of footage and the values that decided, with exports."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TINY = 1e-12
-Series = NDArray[np.float32]  # (frames,), NaN where the signal did not arrive
+Series = NDArray[np.float32]  # (frames,), NaN where the level was not evaluated
 
 
 class Event(NamedTuple):
-    """A level's features changed at a frame."""
+    """An event of a level, which starts at a frame."""
 
     frame: int
     time: Fraction  # seconds, exact: presentation time × time base
-    level: int  # 2 is the lowest that can hold back
-    kind: Kind  # expected (CE), unexpected (CU), both; or a rule that asks neither
+    level: int  # 2 or higher: level 1 updates at every frame
+    kind: Kind  # expected (CE), unexpected (CU), both, or a fixed clock
     kl_static: float  # D_st
     kl_change: float  # D_ch
-    threshold: float  # γ · usual D_st
+    threshold: float  # γ · typical D_st
 
     @classmethod
     def of(cls, boundary: Boundary, time: Fraction) -> Event:
@@ -40,95 +40,98 @@ class Event(NamedTuple):
 
     @property
     def fit(self) -> float:
-        """ln D_st − ln D_ch: above 0 the predicted next state fits better than the old (CE)."""
+        """ln D_st − ln D_ch, above 0 if the predicted next state fits better (CE)."""
         return _log_ratio(self.kl_static, self.kl_change)
 
     @property
     def surprise(self) -> float:
-        """ln D_st − ln threshold: above 0 the belief moved more than usual (CU)."""
+        """ln D_st − ln threshold, above 0 if the belief changed more than usual (CU)."""
         return _log_ratio(self.kl_static, self.threshold)
 
     @property
     def score(self) -> float:
-        """How clearly it was an event, by whichever criterion speaks louder."""
+        """The strength of the event: the larger of `fit` and `surprise`."""
         return max(self.fit, self.surprise)
 
     def measures(self) -> dict[str, float]:
-        """All three, each computed once."""
+        """Score, fit and surprise."""
         fit, surprise = self.fit, self.surprise
         return {"score": max(fit, surprise), "fit": fit, "surprise": surprise}
 
 
 class Curves(NamedTuple):
-    """What one level compared at every frame."""
+    """The values that one level compared at every frame."""
 
     kl_static: Series
     kl_change: Series
     threshold: Series
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Timeline:
     """The events of one piece of footage."""
 
-    source: str  # its path, or what it was called
-    model: str  # the name of the model that watched
+    source: str  # its path or name
+    model: str  # the name of the model
     levels: int  # of the model; level 1 updates at every frame and has no events
     frames: int
-    times: NDArray[np.float64]  # (frames,) seconds, for curves; an event's own time is exact
+    times: NDArray[np.float64]  # (frames,) seconds, for curves; the times of events are exact
     boundaries: list[Event]  # by frame, then level
     curves: dict[int, Curves] = field(default_factory=dict)  # level 2, 3, …
     pictures: dict[int, bytes] = field(default_factory=dict)  # frame → small JPEG
-    span: tuple[Fraction, Fraction] | None = None  # seconds, exact: first frame, end of the last
-    trouble: str | None = None  # what was broken or missing, in one line
+    span: tuple[Fraction, Fraction] | None = (
+        None  # exact seconds: start of the first frame, end of the last
+    )
+    trouble: str | None = None  # what was damaged or missing, in one line
 
     @property
     def start(self) -> Fraction:
-        """When the first frame is shown."""
+        """The time of the first frame."""
         return self.span[0] if self.span else _seconds(self.times[:1])
 
     @property
     def end(self) -> Fraction:
-        """When the last frame ends, which is taken to last as long as the one before."""
+        """The end of the last frame, which is assumed to last as long as the frame before it."""
         return self.span[1] if self.span else _seconds(self.times[-1:])
 
     @property
     def reported(self) -> list[int]:
-        """The levels whose events were asked for; all that can have any, without curves."""
+        """The levels that were reported; without curves, all levels from 2."""
         return sorted(self.curves) or list(range(2, self.levels + 1))
 
     def events(self, level: int) -> list[Event]:
-        """Those of one level."""
+        """The events of one level."""
         return [event for event in self.boundaries if event.level == level]
 
     def to_pandas(self) -> DataFrame:
-        """One row an event."""
-        from vpr.segmenting.tables import frame_of
+        """A table with one row per event."""
+        from vpr.segmenting.event_table import event_frame
 
-        return frame_of(self)
+        return event_frame(self)
 
     def to_csv(self, path: Path | str) -> None:
-        """One row an event; `exact` is its time in seconds as a fraction."""
-        from vpr.segmenting.tables import write_csv
+        """Write a table with one row per event; `exact` is its time in seconds as a fraction."""
+        from vpr.segmenting.event_table import write_csv
 
         write_csv(Path(path), self)
 
     def to_json(self, path: Path | str) -> None:
-        """All there is, for `from_json`."""
-        from vpr.segmenting.stored import write_timeline
+        """Write everything, for `from_json`."""
+        from vpr.segmenting.timeline_json import write_timeline
 
         write_timeline(Path(path), self)
 
     @classmethod
     def from_json(cls, path: Path | str) -> Timeline:
-        from vpr.segmenting.stored import read_timeline
+        """Read a file that `to_json` wrote."""
+        from vpr.segmenting.timeline_json import read_timeline
 
         return read_timeline(Path(path))
 
     def to_webvtt(self, path: Path | str) -> list[Path]:
-        """Chapters from event to event, a track a level: NAME.level2.vtt for NAME.vtt, and so on.
+        """Write chapters, one WebVTT track per level: NAME.level2.vtt for NAME.vtt, and so on.
 
-        WebVTT counts milliseconds; times are rounded to the nearest.
+        Times are rounded to milliseconds. Returns the paths.
         """
         from vpr.segmenting.chapters import write_chapters
         from vpr.segmenting.webvtt import webvtt
@@ -136,34 +139,41 @@ class Timeline:
         return write_chapters(Path(path), self, webvtt)
 
     def to_ffmetadata(self, path: Path | str) -> list[Path]:
-        """The same chapters for ffmpeg, with exact times: NAME.level2.ffmeta for NAME.ffmeta."""
+        """Write the chapters for ffmpeg, with exact times: NAME.level2.ffmeta for NAME.ffmeta."""
         from vpr.segmenting.chapters import write_chapters
         from vpr.segmenting.ffmetadata import ffmetadata
 
         return write_chapters(Path(path), self, ffmetadata)
 
     def to_html(self, path: Path | str) -> None:
-        """One page to look at, which needs no network; it plays the footage, if that is a file."""
-        from vpr.segmenting.page import page_parts
+        """Write an HTML page that opens offline; it plays the footage if that is a file."""
+        from vpr.pages.timeline.timeline_page import timeline_page_parts
         from vpr.utils.files import write_parts
 
-        write_parts(Path(path), page_parts(self, _seen_from(Path(path), self.source)))
+        write_parts(
+            Path(path), timeline_page_parts(self, _relative_source(Path(path), self.source))
+        )
 
     def plot(self) -> Figure:
-        """A figure of matplotlib: for each level its events and the curves that decided."""
+        """A matplotlib figure with the events and curves of each level."""
         from vpr.segmenting.plot import plot
 
         return plot(self)
 
+    def __repr__(self) -> str:
+        """The number of events per level, instead of all arrays."""
+        counts = ", ".join(f"level {n}: {len(self.events(n))}" for n in self.reported)
+        return f"<Timeline of {self.source!r}: {self.frames} frames, events at {counts}>"
+
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from vpr.segmenting.notebook import glance
+        """A summary for notebooks."""
+        from vpr.pages.timeline.notebook_summary import notebook_summary
 
-        return glance(self)
+        return notebook_summary(self)
 
 
-def _seen_from(page: Path, source: str) -> str | None:
-    """The way from a page to the footage; None if that is no file."""
+def _relative_source(page: Path, source: str) -> str | None:
+    """The path from a page to the footage; None if that is not a file."""
     if not os.path.isfile(source):
         return None
     try:
@@ -177,7 +187,7 @@ def _seconds(time: NDArray[np.float64]) -> Fraction:  # one, or none
 
 
 def _log_ratio(a: float, b: float) -> float:
-    """Of two divergences; one that is 0 (or unknown) is as good as endlessly small."""
+    """ln a − ln b of two divergences, at least `TINY`; −inf if one is NaN."""
     if math.isnan(a) or math.isnan(b):
         return -math.inf
     return math.log(a if a > TINY else TINY) - math.log(b if b > TINY else TINY)

@@ -1,4 +1,4 @@
-"""WebVTT: chapters that browsers and players show."""
+"""Chapters in WebVTT, which browsers and players show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vpr.segmenting.chapters import Chapter, rounded
 
 
 def webvtt(chapters: Iterable[Chapter], title: str) -> Iterator[str]:
-    """A chapter track, cue by cue. One must end after it starts, so each lasts a millisecond."""
+    """The chapter track in parts. A cue lasts at least a millisecond."""
     # "-->" would end the header, and so would an empty line.
     heading = " ".join(title.replace("-->", "→").split())
     yield f"WEBVTT - {heading}\n"
@@ -20,7 +20,7 @@ def webvtt(chapters: Iterable[Chapter], title: str) -> Iterator[str]:
 
 
 def milliseconds(seconds: Fraction) -> int:
-    """The nearest; a presentation time below 0 is no place on a player's clock."""
+    """The nearest number of milliseconds, at least 0."""
     return max(rounded(seconds, 1000), 0)
 
 
@@ -31,5 +31,5 @@ def timestamp(milliseconds: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Cue text knows tags and entities."""
+    """Escape tags and entities."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -32,7 +32,8 @@ def from_dict(cls: type[Config], data: Any, where: str) -> Config:
     known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
     older = {f.metadata.get("formerly"): f.name for f in fields(cls)}  # type: ignore[arg-type]
     renamed: dict[str, str] = {name: new for name, new in older.items() if name}
-    values = {renamed.get(k, k): v for k, v in data.items() if k != KIND or KIND in known}
+    kept = {str(k): v for k, v in data.items() if k != KIND or KIND in known}
+    values = {renamed.get(k, k): v for k, v in kept.items()}
     unknown = sorted(set(values) - known)
     if unknown:
         raise VPRError(f"unknown field {unknown[0]!r} in {where}: was it made by a newer vpr?")

@@ -1,7 +1,6 @@
-"""Files of numpy arrays, `.npy` and `.npz`, read from front to back.
+"""Read `.npy` and `.npz` files sequentially.
 
-They are read in order rather than mapped into memory: pages of a mapped file would count as memory
-of this process, and grow with the file.
+They are not mapped into memory, because the pages of a mapped file count as memory of the process.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from numpy.lib import format as npy
 
 from vpr.errors import VPRError
 
-# What a damaged archive brings: the last two are a false password and a false kind of compression.
+# Errors of a damaged archive; RuntimeError is for passwords and unknown compression.
 DAMAGE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError)
 
 
 class Layout(NamedTuple):
-    """What an array holds."""
+    """Shape and type of an array."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
 
 def is_array(path: Path) -> bool:
-    """Going by its first bytes, whatever its name."""
+    """Whether the first bytes are those of an array file, whatever its name."""
     with path.open("rb") as file:
         start = file.read(6)
     return start == npy.MAGIC_PREFIX or (start[:4] == b"PK\x03\x04" and _is_npz(path))
@@ -40,7 +39,7 @@ def _is_npz(path: Path) -> bool:
     try:
         return bool(_members(path))
     except DAMAGE:
-        return path.suffix == ".npz"  # then opening it says that it is broken
+        return path.suffix == ".npz"  # opening it then reports the damage
 
 
 def _members(path: Path) -> list[str]:
@@ -49,7 +48,7 @@ def _members(path: Path) -> list[str]:
 
 
 @contextmanager
-def opened(path: Path, name: str) -> Iterator[IO[bytes]]:
+def open_array(path: Path, name: str) -> Iterator[IO[bytes]]:
     """The bytes of the one array in a file."""
     try:
         zipped = zipfile.is_zipfile(path)
@@ -59,8 +58,8 @@ def opened(path: Path, name: str) -> Iterator[IO[bytes]]:
                 return
             members = _members(path)
             if len(members) != 1:
-                words = f"{name} holds {len(members)} arrays: save the frames as the only one"
-                raise VPRError(words)
+                message = f"{name} has {len(members)} arrays: save the frames as the only one"
+                raise VPRError(message)
             with zipfile.ZipFile(file) as archive, archive.open(members[0]) as member:
                 yield member
     except DAMAGE as error:
@@ -68,20 +67,20 @@ def opened(path: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 def header(file: IO[bytes], name: str) -> Layout:
-    """What stands before the numbers; the file is left at the first of them."""
+    """Read the header; the file is then at the first value."""
     try:
         version = npy.read_magic(file)
         parse = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, columns_first, dtype = parse(file)
-    except Exception as error:  # numpy reads it as Python, which fails in any way there is
-        raise VPRError(f"{name} is no whole array file: save it again") from error
+    except Exception as error:  # numpy parses it as Python, which can raise anything
+        raise VPRError(f"{name} is not a complete array file: save it again") from error
     if columns_first:
-        raise VPRError(f"{name} is in Fortran order: save it through np.ascontiguousarray")
+        raise VPRError(f"{name} is in Fortran order: save np.ascontiguousarray of it")
     return Layout(shape, dtype)
 
 
 def read(file: IO[bytes], size: int) -> bytes:
-    """So many bytes, or as many as there are before the end or the damage."""
+    """Read `size` bytes, or fewer at the end or at damage."""
     try:
         return file.read(size)
     except DAMAGE:

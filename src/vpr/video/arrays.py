@@ -1,4 +1,4 @@
-"""Footage that is an array: in memory, or in a file, read frame by frame."""
+"""Arrays as footage, in memory or in a file that is read frame by frame."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.video.array_files import Layout, header, opened, read
+from vpr.video.array_files import Layout, header, open_array, read
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.opened import LARGEST
-from vpr.video.plain import plain_frame
+from vpr.video.pyav import LARGEST
+from vpr.video.untimed import plain_frame
 
-NEAR = 1e-3  # how far beyond [0, 1] rounding may bring a number
+NEAR = 1e-3  # tolerance beyond [0, 1] for rounding
 
 
 class Array:
@@ -30,7 +30,7 @@ class Array:
     ) -> None:
         self.name, self.what, self.rate, self.fit = name, what, rate, fit
         if isinstance(what, Path):
-            with opened(what, name) as file:
+            with open_array(what, name) as file:
                 self.layout = header(file, name)
         else:
             self.layout = Layout(what.shape, what.dtype)
@@ -46,7 +46,7 @@ class Array:
         if not isinstance(self.what, Path):
             yield from self.what
             return
-        with opened(self.what, self.name) as file:
+        with open_array(self.what, self.name) as file:
             (count, *shape), dtype = header(file, self.name)
             size = int(np.prod(shape)) * dtype.itemsize
             for number in range(count):
@@ -54,7 +54,7 @@ class Array:
                 if len(data) < size:
                     self.trouble = f"{self.name} is cut short: {number} of {count} frames were read"
                     if number == 0:
-                        raise VPRError(f"{self.name} breaks off before its first frame")
+                        raise VPRError(f"{self.name} ends before its first frame")
                     return
                 yield np.frombuffer(data, dtype).reshape(shape)
 
@@ -62,23 +62,21 @@ class Array:
 def _check(layout: Layout, name: str) -> None:
     shape, dtype = layout
     if dtype != np.uint8 and dtype.kind != "f":
-        raise VPRError(f"{name} holds {dtype}: save bytes (uint8), or floats in [0, 1]")
+        raise VPRError(f"{name} has type {dtype}: save uint8, or floats in [0, 1]")
     fits = len(shape) == 3 or (len(shape) == 4 and shape[3] in (1, 3))
     if not fits or (len(shape) == 3 and shape[2] in (1, 3)):
-        raise VPRError(f"{name} must be (frames, height, width) or (…, 1 or 3), not {shape}")
+        raise VPRError(f"{name} must have shape (T, H, W) or (T, H, W, 1 or 3), not {shape}")
     if shape[0] == 0:
         raise VPRError(f"{name} has no frames")
     if not 0 < shape[1] * shape[2] <= LARGEST:
-        raise VPRError(
-            f"{name} has frames of {shape[1]}×{shape[2]}: between 1 and 8192×8192 is read"
-        )
+        raise VPRError(f"{name} has frames of {shape[1]}×{shape[2]}: use between 1×1 and 8192×8192")
 
 
 def _bytes(values: NDArray[Any], number: int, name: str) -> Picture:
     if values.dtype == np.uint8:
         return values
     low, high = float(values.min()), float(values.max())
-    if not (np.isfinite(low) and np.isfinite(high)):  # a NaN anywhere is the least and greatest
+    if not (np.isfinite(low) and np.isfinite(high)):  # a NaN anywhere makes both NaN
         raise VPRError(f"{name} has NaN or infinity in frame {number}: replace them first")
     if low < -NEAR or high > 1 + NEAR:
         found = high if high > 1 + NEAR else low

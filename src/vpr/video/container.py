@@ -1,4 +1,4 @@
-"""Footage that PyAV decodes: files, streams from the network, devices, pipes."""
+"""Footage that PyAV decodes: files, network streams, devices, pipes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from vpr.errors import VPRError
 from vpr.video.decoding import Decoding
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.opened import Opening, open_container, require_av, video_stream
-from vpr.video.rates import USUAL, Clock
-from vpr.video.upright import Turn, turn_of_frame
+from vpr.video.orientation import Turn, turn_of_frame
+from vpr.video.pyav import Opening, open_container, require_av, video_stream
+from vpr.video.rates import DEFAULT_RATE, Clock
 
 
 class Container:
-    """Frames of the best video stream, decoded one after the other by one thread, unless asked.
+    """Frames of the best video stream, decoded in one thread by default.
 
-    libswscale makes each picture from the decoder's own planes, in the size that is wanted: there
-    is no full-size picture on the way.
+    libswscale scales each frame from the planes of the decoder, without a full-size picture.
     """
 
     def __init__(self, opening: Opening, fit: Fit | None = None) -> None:
@@ -29,9 +28,9 @@ class Container:
 
         self.opening, self.fit = opening, fit
         self.trouble: str | None = None
-        self._container: Any = open_container(opening)  # now, so that mistakes are told at once
+        self._container: Any = open_container(opening)  # now, so that errors are raised at once
         self.expected = _expected(video_stream(self._container, opening.name))
-        # Kept: setting one up for each frame takes longer than the frame.
+        # Kept, because setting one up takes longer than scaling a frame.
         self._fitting, self._shrinking = VideoReformatter(), VideoReformatter()
 
     @property
@@ -47,8 +46,8 @@ class Container:
     def _read(self, container: Any, stream: Any) -> Iterator[Frame]:
         import av
 
-        base = stream.time_base or 1 / USUAL
-        clock = Clock(base, self.opening.rate or stream.average_rate or USUAL)
+        base = stream.time_base or 1 / DEFAULT_RATE
+        clock = Clock(base, self.opening.rate or stream.average_rate or DEFAULT_RATE)
         decoding = Decoding(container, stream)
         turn, number = Turn(), 0
         for frame in decoding:
@@ -56,8 +55,8 @@ class Container:
                 turn = turn_of_frame(frame)
             try:
                 picture = self._picture(frame, turn)
-            except (av.FFmpegError, ValueError) as error:  # a frame as nobody can show it
-                decoding.note(error)
+            except (av.FFmpegError, ValueError) as error:  # a frame that cannot be converted
+                decoding.add_damage(error)
                 continue
             whole = partial(self._whole, frame, turn)
             yield Frame(picture, number, clock(frame.pts), base, whole)
@@ -84,7 +83,7 @@ class Container:
 
 
 def _pixels(reformatter: Any, frame: Any, height: int, width: int, kind: str) -> Picture:
-    """(height, width, 3 or 1), each pixel the mean of what it covers, on this thread."""
+    """Scale a frame to (height, width, 3 or 1) by averaging, in this thread."""
     small = reformatter.reformat(
         frame, width, height, kind, interpolation="AREA", dst_color_range="JPEG", threads=1
     )
@@ -100,7 +99,7 @@ def _expected(stream: Any) -> int | None:
 
 
 def _seconds(stream: Any) -> Fraction | None:
-    """As the stream states it, or its file, which counts in microseconds."""
+    """The duration of the stream, or of its file."""
     if stream.duration and stream.time_base:
         return Fraction(stream.duration * stream.time_base)
     whole = stream.container.duration

@@ -1,17 +1,17 @@
-"""A stream's packets to its frames, past whatever is damaged."""
+"""Decode the frames of a stream, skipping damage."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from vpr.video.opened import LARGEST
+from vpr.video.pyav import LARGEST
 
-LATE = 1.0  # seconds that a last frame may stay without saying so
+LATE = 1.0  # seconds that a last frame may last without a duration
 
 
 class Decoding:
-    """The frames of a stream as PyAV has them; what cannot be decoded is counted and left out."""
+    """PyAV frames of a stream; packets that cannot be decoded are counted and skipped."""
 
     def __init__(self, container: Any, stream: Any) -> None:
         self.container, self.stream = container, stream
@@ -19,7 +19,7 @@ class Decoding:
         self._first: Exception | None = None
 
     def reason(self) -> str:
-        """Why there was nothing."""
+        """Why no frame could be decoded."""
         if not self.stream.width * self.stream.height:
             return "its size is not stated, or more than 8192×8192"
         return str(getattr(self._first, "strerror", None) or "it is empty or cut short")
@@ -35,13 +35,13 @@ class Decoding:
         self.damage += self._is_short(packets, reached)
 
     def _packets(self) -> Iterator[Any]:
-        """To the end, or to where the file breaks off: then None empties the decoder."""
+        """All packets; if the file is cut short, a final None flushes the decoder."""
         import av
 
         try:
             yield from self.container.demux(self.stream)
         except (av.FFmpegError, OSError) as error:
-            self.note(error)
+            self.add_damage(error)
             yield None
 
     def _decoded(self, packet: Any) -> Iterator[Any]:
@@ -50,19 +50,19 @@ class Decoding:
         try:
             frames = self.stream.decode(packet)
         except (av.FFmpegError, OSError) as error:
-            return self.note(error)
+            return self.add_damage(error)
         yield from (frame for frame in frames if frame.width * frame.height <= LARGEST)
 
-    def note(self, error: Exception) -> None:
+    def add_damage(self, error: Exception) -> None:
         self.damage += 1
         self._first = self._first or error
 
     def _is_short(self, packets: int, reached: int) -> bool:
-        """Some formats state at their beginning what is to come: was it less?"""
+        """Whether there were fewer packets than the header of the file states."""
         kind, stream = self.container.format.name, self.stream
         if kind.startswith("mov"):  # lists all packets
             return packets < len(stream.index_entries)
-        if kind.startswith("matroska") and len(self.container.streams) == 1:  # and nothing else
+        if kind.startswith("matroska") and len(self.container.streams) == 1:  # no other stream
             missing = (self.container.duration or 0) / 1e6 - float(reached * stream.time_base)
             return missing > LATE
         return False

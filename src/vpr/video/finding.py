@@ -1,4 +1,4 @@
-"""From what a user names to single pieces of footage, in a stable order."""
+"""Find pieces of footage in files, folders and globs, in a stable order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vpr.errors import VPRError
-from vpr.video.images import IMAGES, natural
+from vpr.video.image_folder import IMAGES, natural
 
-# By extension, since a folder holds other files too; a file that is named is read whatever it is.
+# Suffixes that are found in folders; a file that is named itself may have any suffix.
 # fmt: off
 VIDEOS = frozenset([
     ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif", ".ts", ".mts", ".m2ts",
@@ -22,24 +22,24 @@ VIDEOS = frozenset([
 Named = str | os.PathLike[str]
 
 
-def footage(named: Named | Iterable[Named]) -> list[str]:
-    """Single pieces of footage, each for `open_footage`; none twice.
+def find_footage(named: Named | Iterable[Named]) -> list[str]:
+    """Pieces of footage for `open_footage`, without duplicates.
 
-    A glob stands for what it matches, a folder for the videos and arrays in it and in its folders,
-    or, if it holds pictures and no videos, for one piece. Hidden files and others are passed over.
-    Addresses and `-` stay as they are; what is not there too, so that opening it can say so.
+    A folder gives the videos and arrays in it and in its subfolders; a folder with pictures and no
+    videos is one piece. Hidden files and files of other types are skipped. URLs, devices, `-` and
+    missing files are returned unchanged.
     """
     every = [named] if isinstance(named, str | os.PathLike) else named
     return list(dict.fromkeys(piece for each in every for piece in _pieces(os.fspath(each))))
 
 
 def is_address(name: str) -> bool:
-    """Something for PyAV to open that is no file: a URL, a device, standard input."""
+    """Whether it is a URL, a device or standard input."""
     return name == "-" or "://" in name or name.startswith("/dev/")
 
 
 def images_in(folder: Path) -> list[Path]:
-    """In the order of their numbers."""
+    """The pictures in a folder, in natural order."""
     return sorted((path for path in _files(folder) if _kind(path) in IMAGES), key=natural)
 
 
@@ -55,11 +55,11 @@ def _pieces(name: str) -> Iterator[str]:
 
 
 def _matching(pattern: str) -> Iterator[str]:
-    """What a glob matches: any file that can be footage, and folders."""
+    """Footage that matches a glob."""
     found = sorted(map(Path, glob.glob(pattern, recursive=True)), key=_by_name)
     known = [path for path in found if path.is_dir() or _kind(path) in VIDEOS | IMAGES]
     if not known:
-        raise VPRError(f"{pattern} matches no footage: see the path and its quotes")
+        raise VPRError(f"{pattern} matches no footage: check the path and its quotes")
     for path in known:
         yield from map(str, _in_folder(path)) if path.is_dir() else [str(path)]
 
@@ -67,7 +67,7 @@ def _matching(pattern: str) -> Iterator[str]:
 def _in_folder(folder: Path) -> list[Path]:
     found = list(_walk(folder))
     if not found:
-        raise VPRError(f"{folder} holds no footage: videos, arrays or pictures")
+        raise VPRError(f"{folder} has no footage: add videos, arrays or pictures")
     return found
 
 
@@ -78,7 +78,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield folder
     yield from sorted(videos, key=natural)
     for path in sorted(inside, key=natural):
-        if path.is_dir() and not path.is_symlink():  # a link may lead in circles
+        if path.is_dir() and not path.is_symlink():  # links may be circular
             yield from _walk(path)
 
 
@@ -86,7 +86,7 @@ def _files(folder: Path) -> list[Path]:
     try:
         return [path for path in folder.iterdir() if not path.name.startswith(".")]
     except OSError as error:
-        raise VPRError(f"cannot look into {folder}: {error.strerror}") from error
+        raise VPRError(f"cannot read folder {folder}: {error.strerror}") from error
 
 
 def _by_name(path: Path) -> tuple[str, list[tuple[int, str]]]:

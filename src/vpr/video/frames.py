@@ -1,4 +1,4 @@
-"""One frame of footage, with its place in time as the file states it."""
+"""Frames of footage with their presentation times."""
 
 from __future__ import annotations
 
@@ -9,55 +9,50 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Picture = NDArray[np.uint8]  # (H, W, C), upright; C is 3, or 1 where grey was asked for
+Picture = NDArray[np.uint8]  # (H, W, C), upright; C is 3, or 1 for grey
 
 THUMBNAIL = 160  # pixels wide
 
 
 class Frame(NamedTuple):
-    """A picture and when it is shown. Rates may vary, so the time is the file's, never counted.
+    """A picture with its time as stated in the file, because frame rates may vary.
 
-    The picture has the size that was asked for. What it was made from is held as long as the frame
-    is: keep pictures and thumbnails, not frames.
+    A frame keeps its full-size original in memory: store pictures and thumbnails, not frames.
     """
 
     picture: Picture
-    number: int  # from 0, in the order in which frames are shown
+    number: int  # from 0, in presentation order
     pts: int  # presentation time, in units of `time_base`
     time_base: Fraction  # seconds
-    whole: Callable[[int], Picture] | None = None  # the frame as it came, so many pixels wide
+    whole: Callable[[int], Picture] | None = None  # width → the original scaled to it
 
     @property
     def time(self) -> Fraction:  # seconds
         return self.pts * self.time_base
 
     def thumbnail(self, width: int = THUMBNAIL) -> Picture:
-        """The whole frame (h, w, 3) in its own proportions and colours, never enlarged.
-
-        It is made only when asked for.
-        """
+        """The original frame (h, w, 3) in its own proportions, at most `width` pixels wide."""
         return self.picture if self.whole is None else self.whole(width)
 
 
 class Source(Protocol):
-    """Footage that is read from its first frame to its last, in constant memory."""
+    """Footage that is read once from start to end, in constant memory."""
 
     @property
     def name(self) -> str:
-        """What the user called it."""
+        """The path or address that the user gave."""
         ...
 
     @property
     def expected(self) -> int | None:
-        """How many frames there may be, for progress bars only: headers are often wrong."""
+        """The number of frames in the header, which may be wrong; for progress bars."""
         ...
 
     @property
     def trouble(self) -> str | None:
-        """Once read: what was broken or missing, in one line; None if all was well.
+        """After reading: what was damaged or missing, in one line, or None.
 
-        The frames that could be read were given all the same; had there been none, reading would
-        have raised a VPRError.
+        If no frame can be read, reading raises a VPRError instead.
         """
         ...
 

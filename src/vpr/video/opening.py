@@ -1,4 +1,4 @@
-"""The one way in: whatever footage is, it becomes a source of frames."""
+"""Open any kind of footage as a source of frames."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from vpr.utils.files import why
 from vpr.video.array_files import is_array
 from vpr.video.arrays import Array
 from vpr.video.container import Container
-from vpr.video.finding import Named, footage, images_in, is_address
+from vpr.video.finding import Named, find_footage, images_in, is_address
 from vpr.video.fit import Fit
 from vpr.video.frames import Source
-from vpr.video.images import Images
-from vpr.video.opened import Opening
-from vpr.video.pipe import Pipe
+from vpr.video.image_folder import Images
+from vpr.video.pyav import Opening
 from vpr.video.rates import Rate, as_rate
+from vpr.video.raw_pipe import Pipe
 
 
 def open_footage(
@@ -34,14 +34,17 @@ def open_footage(
     options: dict[str, str] | None = None,
     threads: int = 1,
 ) -> Source:
-    """One piece of footage as frames with their times.
+    """Open one piece of footage as frames with times.
 
-    A file that PyAV decodes, a folder of pictures, a `.npy` or `.npz` file, an array, a URL or
-    device (`format` and `options` are PyAV's), or `-` for standard input: with `size` (width,
-    height) raw rgb24 frames, without it a video. What a file holds decides, not its name.
-
-    `fit` scales pictures while they are read; without it they come as they are. `rate` is for
-    footage without times of its own, 25 frames a second if nobody says. `threads` decode a video.
+    Args:
+        what: A video, a folder of pictures, a `.npy` or `.npz` file, an array, a URL or device, or
+            `-` for standard input. Files are recognised by their content.
+        fit: Scales pictures while they are read.
+        rate: Frames per second of footage without times; the default is 25.
+        size: Width and height of raw rgb24 frames on standard input; without it, a video.
+        format: Input format of PyAV.
+        options: Options of PyAV.
+        threads: Threads that decode a video.
     """
     if isinstance(what, np.ndarray):
         return Array("an array", what, as_rate(rate), fit)
@@ -59,23 +62,23 @@ def open_footage(
         return Images(name, images_in(path), as_rate(rate), fit)
     if _is_array(path):
         return Array(name, path, as_rate(rate), fit)
-    # As file:… a name is only a name, whatever colons and percent signs it has.
+    # With file: the path is not parsed, whatever colons and percent signs it has.
     return Container(opening._replace(what=f"file:{path.absolute()}"), fit)
 
 
 def _standard_input() -> IO[bytes]:
-    """A file of our own: Python cannot end while a thread waits inside `sys.stdin`."""
+    """Another file object: Python cannot exit while a thread reads `sys.stdin`."""
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
-    except (AttributeError, OSError):  # somebody has put another in its place
+    except (AttributeError, OSError):  # it was replaced
         return sys.stdin.buffer
 
 
 def _single(name: str) -> Path:
-    """The one piece that a file, folder or glob stands for."""
-    pieces = footage(name)
+    """The only piece of a file, folder or glob."""
+    pieces = find_footage(name)
     if len(pieces) != 1:
-        raise VPRError(f"{name} is {len(pieces)} pieces of footage: open them one by one")
+        raise VPRError(f"{name} has {len(pieces)} pieces of footage: open them one by one")
     return Path(pieces[0])
 
 
@@ -83,6 +86,6 @@ def _is_array(path: Path) -> bool:
     try:
         return is_array(path)
     except FileNotFoundError:
-        raise VPRError(f"there is no {path}") from None
+        raise VPRError(f"{path} does not exist") from None
     except OSError as error:
         raise VPRError(f"{path} cannot be read: {why(error)}") from error

@@ -1,4 +1,4 @@
-"""Rates of footage that has none of its own, and times where a file leaves them out."""
+"""Frame rates, and times of frames that have none."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ from fractions import Fraction
 
 from vpr.errors import VPRError
 
-Rate = int | float | str | Fraction  # frames a second; text like "25" or "30000/1001"
+Rate = int | float | str | Fraction  # frames per second; text like "25" or "30000/1001"
 
-USUAL = Fraction(25)  # for footage that does not say
+DEFAULT_RATE = Fraction(25)
 
 
 def as_rate(rate: Rate | None) -> Fraction:
-    """Frames a second, exactly; a float means the decimal number that it shows."""
+    """An exact rate; a float counts as its decimal representation."""
     if rate is None:
-        return USUAL
+        return DEFAULT_RATE
     try:
         exact = Fraction(str(rate))
     except (ValueError, ZeroDivisionError):
-        raise VPRError(f"rate must be frames a second, as 25 or 30000/1001, got {rate}") from None
+        raise VPRError(
+            f"rate must be frames per second, like 25 or 30000/1001, got {rate}"
+        ) from None
     if not 0 < exact <= 1_000_000:
-        raise VPRError(f"rate must be above 0 and at most a million frames a second, got {rate}")
+        raise VPRError(f"rate must be above 0 and at most 1000000 frames per second, got {rate}")
     return exact
 
 
 class Clock:
-    """Presentation times that always rise.
+    """Makes presentation times increase.
 
-    A file's own times are taken as they are. Where one is missing, or not after the one before it,
-    the frame counts as one frame later.
+    A time that is missing, or not later than the one before, is replaced by one frame later.
     """
 
     def __init__(self, time_base: Fraction, rate: Fraction) -> None:

@@ -1,1 +1,1 @@
-"""Footage as it happens: frames in, boundaries out, and never behind without saying so."""
+"""Events in live footage: cameras, streams and pipes."""

@@ -1,4 +1,4 @@
-"""How frames reach the model: as fast as it asks, or as they happen, the oldest dropped."""
+"""Frames for the model: as fast as it asks for them, or live, dropping the oldest."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from typing import NamedTuple
 
 from vpr.video.frames import Frame
 
-ROOM = 8  # frames that may wait: enough for a hiccup, too few to fall behind
+ROOM = 8  # frames in the buffer: enough for a short delay, too few to fall behind
 
 
 class Arrival(NamedTuple):
-    """A frame, when it came, and how many were dropped between it and the one before."""
+    """A frame, its arrival time, and the number of frames dropped before it."""
 
     frame: Frame
     at: float  # seconds on the clock
     dropped: int = 0
 
 
-def waiting(frames: Iterable[Frame], clock: Callable[[], float] = monotonic) -> Iterator[Arrival]:
-    """A source that waits for its reader, as files do: nothing is dropped."""
+def blocking_feed(
+    frames: Iterable[Frame], clock: Callable[[], float] = monotonic
+) -> Iterator[Arrival]:
+    """Frames of a source that waits for its reader, such as a file; none is dropped."""
     for frame in frames:
         yield Arrival(frame, clock())
 
 
 class Feed:
-    """A source that does not wait. A thread reads it into a small buffer; when that is full, the
-    oldest frame is dropped, so that what comes out is always what has just happened.
+    """Frames of a source that does not wait.
 
-    `paced` holds each frame back until its presentation time: a file as if it were live.
+    A thread reads them into a small buffer; when that is full, the oldest frame is dropped, so that
+    the model always gets recent frames. With `paced`, each frame is held back until its
+    presentation time: a file is played as if it were live.
     """
 
     def __init__(
@@ -44,13 +47,13 @@ class Feed:
         self.frames, self.room, self.paced, self.clock = frames, room, paced, clock
         self._waiting: deque[Arrival] = deque()
         self._changed = threading.Condition()
-        self._dropped = 0  # since the last one that was taken
+        self._dropped = 0  # since the last frame that was taken
         self._ended = False
         self._failure: Exception | None = None
         self._stop = threading.Event()
 
     def __iter__(self) -> Iterator[Arrival]:
-        # A daemon, since a camera that says nothing cannot be interrupted.
+        # A daemon, because a blocked camera cannot be interrupted.
         threading.Thread(target=self._read, daemon=True).start()
         try:
             while (arrival := self._take()) is not None:
@@ -63,7 +66,7 @@ class Feed:
     def _take(self) -> Arrival | None:
         with self._changed:
             while not self._waiting and not self._ended:
-                self._changed.wait(0.2)  # not for ever: Ctrl-C must get through everywhere
+                self._changed.wait(0.2)  # with a timeout, so that Ctrl-C works everywhere
             if not self._waiting:
                 return None
             arrival = self._waiting.popleft()._replace(dropped=self._dropped)
@@ -76,7 +79,7 @@ class Feed:
                 if self._stop.is_set():
                     break
                 self._put(Arrival(frame, self.clock()))
-        except Exception as failure:  # it belongs to whoever takes the frames
+        except Exception as failure:  # raised again in the thread that takes the frames
             self._failure = failure
         finally:
             with self._changed:

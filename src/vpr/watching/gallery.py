@@ -10,7 +10,7 @@ from rich.segment import Segment
 
 from vpr.segmenting.webvtt import milliseconds, timestamp
 from vpr.video.frames import Frame
-from vpr.watching.blocks import half_blocks, small
+from vpr.watching.half_blocks import half_blocks, scaled_to
 
 COLUMNS = 20
 GAP = "  "
@@ -23,7 +23,7 @@ class Shot(NamedTuple):
 
 
 class Gallery:
-    """Only what fits is kept, newest on the right; a frame is drawn once."""
+    """The last key frames that fit, newest on the right."""
 
     def __init__(self, width: int, rows: int) -> None:
         count = (width + len(GAP)) // (COLUMNS + len(GAP))
@@ -31,8 +31,8 @@ class Gallery:
         self._shots: deque[Shot] = deque(maxlen=max(count, 1))
 
     def add(self, frame: Frame, level: int) -> None:
-        """The first frame of an event of this level, and of those below."""
-        picture = small(frame, COLUMNS, self.rows)
+        """Add the first frame of an event of this level."""
+        picture = scaled_to(frame, COLUMNS, self.rows)
         caption = f"L{level} {timestamp(milliseconds(frame.time))}"
         width = max(picture.shape[1], len(caption))
         self._shots.append(Shot(half_blocks(picture), width, caption))

@@ -1,4 +1,4 @@
-"""A level in one line: its events running to the left, and D_st against the threshold."""
+"""A level as one line: its latest events, and D_st relative to the threshold."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from fractions import Fraction
 from rich.text import Text
 
 from vpr.boundaries import Kind, LevelEvidence
+from vpr.pages.palette import KINDS
 
-MARKS: dict[Kind, tuple[str, str, str]] = {  # character, without Unicode, colour
-    "expected": ("●", "o", "cyan"),
-    "unexpected": ("▲", "^", "magenta"),
-    "both": ("◆", "#", "green"),
-    "clock": ("■", "=", "blue"),
+MARKS: dict[Kind, tuple[str, str]] = {  # in Unicode and in ASCII
+    "expected": ("●", "o"),
+    "unexpected": ("▲", "^"),
+    "both": ("◆", "#"),
+    "clock": ("■", "="),
 }
 GAUGE = 13  # characters; the threshold is in the middle
 AHEAD = len("L9 ")
@@ -22,7 +23,7 @@ BEHIND = len(" 9999 of 9999 ") + GAUGE
 
 
 class Lane:
-    """One level. A column is a fixed span of time, so that marks keep their distances."""
+    """The line of one level, in which each column is a fixed span of time."""
 
     def __init__(self, level: int, columns: int, span: float, plain: bool) -> None:
         self.level, self.columns, self.plain = level, columns, plain
@@ -30,13 +31,13 @@ class Lane:
         self._events: deque[tuple[int, Kind]] = deque()  # by column, counted from time 0
         self._now = 0
         self._seen: LevelEvidence | None = None
-        self._asked = False
+        self._evaluated = False
 
     def move(self, time: Fraction, evidence: list[LevelEvidence], kind: Kind | None) -> None:
-        """To the next frame; `kind` if the level has an event there."""
+        """Go to the next frame; `kind` is that of its event, if any."""
         self._now = math.floor(time / self._column)
-        self._asked = len(evidence) >= self.level
-        if self._asked:
+        self._evaluated = len(evidence) >= self.level
+        if self._evaluated:
             self._seen = evidence[self.level - 1]
         if kind is not None:
             self._events.append((self._now, kind))
@@ -47,25 +48,29 @@ class Lane:
         return Text.assemble(f"L{self.level} ", self._marks(), " ", self._gauge())
 
     def _marks(self) -> Text:
-        marks = dict(self._events)  # of several in a column, the last
+        marks = dict(self._events)  # the last of several in a column
         line = Text(no_wrap=True)
         for column in range(self._now - self.columns + 1, self._now + 1):
             if column in marks:
-                character, without, colour = MARKS[marks[column]]
-                line.append(without if self.plain else character, colour)
+                line.append(mark(marks[column], self.plain))
             else:
                 line.append("." if self.plain else "·", "dim")
         return line
 
     def _gauge(self) -> Text:
-        """Full at twice the threshold; dim where the level was not asked and this is its last."""
+        """Full at twice the threshold; dim if the level was not evaluated at this frame."""
         if self._seen is None:
             return Text()
         value, threshold = float(self._seen.kl_static), float(self._seen.threshold)
         bar = _bar(value, threshold, self.plain)
         bar.stylize("bold yellow" if value > threshold else "white")
         text = Text.assemble(f"{_short(value):>4} of {_short(threshold):<4} ", bar)
-        return text if self._asked else Text(text.plain, "dim")
+        return text if self._evaluated else Text(text.plain, "dim")
+
+
+def mark(kind: Kind, plain: bool) -> Text:
+    """The mark of an event in its colour, which suits a dark terminal."""
+    return Text(MARKS[kind][plain], KINDS[kind].dark)
 
 
 def _bar(value: float, threshold: float, plain: bool) -> Text:
@@ -78,7 +83,7 @@ def _bar(value: float, threshold: float, plain: bool) -> Text:
 
 
 def _short(value: float) -> str:
-    """In four characters."""
+    """At most four characters."""
     if not math.isfinite(value):
         return "none" if math.isnan(value) else "inf"
     for digits in (2, 1, 0):

@@ -1,41 +1,41 @@
-"""When to say that frames are dropped, or that the source comes late: at once, but not always."""
+"""Limits how often dropped frames and a late source are reported."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
 
-from vpr.watching.watcher import Seen
+from vpr.watching.watcher import WatchedFrame
 
 DROPS_EVERY = 1.0  # seconds
 LATE_EVERY = 5.0
-LATE = 1.0  # seconds behind its own clock that are worth saying
+LATE = 1.0  # seconds behind its own times, above which a source is reported as late
 
 
 class Notices:
-    """Each dropped frame is told exactly once, several together."""
+    """Reports each dropped frame once, several together."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
-        self._untold = 0
-        self._told_drops = self._told_late = float("-inf")
+        self._unreported = 0
+        self._drops_reported = self._late_reported = float("-inf")
 
-    def drops(self, seen: Seen) -> int:
-        """How many to tell of now; 0 if none, or later."""
-        self._untold += seen.dropped
-        if not self._untold or self.clock() - self._told_drops < DROPS_EVERY:
+    def drops(self, seen: WatchedFrame) -> int:
+        """The number of dropped frames to report now."""
+        self._unreported += seen.dropped
+        if not self._unreported or self.clock() - self._drops_reported < DROPS_EVERY:
             return 0
-        self._told_drops = self.clock()
+        self._drops_reported = self.clock()
         return self.rest()
 
     def rest(self) -> int:
-        """Those that were not told of."""
-        untold, self._untold = self._untold, 0
-        return untold
+        """The number of dropped frames that were not reported yet."""
+        unreported, self._unreported = self._unreported, 0
+        return unreported
 
-    def late(self, seen: Seen) -> float | None:
-        """By how many seconds, if it is time to say so."""
-        if seen.late < LATE or self.clock() - self._told_late < LATE_EVERY:
+    def late(self, seen: WatchedFrame) -> float | None:
+        """The delay of the source in seconds, if it should be reported now."""
+        if seen.late < LATE or self.clock() - self._late_reported < LATE_EVERY:
             return None
-        self._told_late = self.clock()
+        self._late_reported = self.clock()
         return seen.late

@@ -1,4 +1,4 @@
-"""A model that watches: what it saw in each frame, and an account of how it kept up."""
+"""A model applied to frames as they arrive, and statistics of its delay and dropped frames."""
 
 from __future__ import annotations
 
@@ -8,40 +8,44 @@ from typing import Any, NamedTuple
 
 from vpr.boundaries import LevelEvidence
 from vpr.model import VPR
-from vpr.segmenting.eye import Pixels, check_watches
+from vpr.segmenting.segmenter import Pixels, check_levels
 from vpr.segmenting.timeline import Event
 from vpr.stream import Stream
 from vpr.video.frames import Frame
 from vpr.watching.feed import Arrival
 
-REMEMBERED = 10_000  # delays, for their median
+REMEMBERED = 10_000  # latest delays, for their median
 
 
-class Seen(NamedTuple):
-    """One frame, watched."""
+class WatchedFrame(NamedTuple):
+    """One frame with its events."""
 
     frame: Frame
     events: list[Event]  # lowest level first
-    evidence: list[LevelEvidence]  # of level 1, 2, …, as far as the signal went
-    dropped: int  # frames between this one and the one before
-    late: float  # seconds that the source is behind its own times
+    evidence: list[LevelEvidence]  # of level 1, 2, …, as far as they were evaluated
+    dropped: int  # frames dropped since the one before
+    late: float  # seconds by which the source is behind its own times
 
 
 class Watcher:
-    """Takes frames as they arrive; constant memory. Only what is `live` can be late."""
+    """Detects events frame by frame in constant memory. Only a `live` source can be late."""
 
     def __init__(self, model: VPR, live: bool = False) -> None:
-        check_watches(model)
+        check_levels(model)
         self.stream, self.pixels, self.levels = Stream(model), Pixels(model), model.config.levels
         self.live = live
-        self._least: float | None = None  # the least that arrival and presentation were apart
+        self._least: float | None = (
+            None  # smallest difference of arrival and presentation time so far
+        )
 
-    def see(self, arrival: Arrival) -> Seen:
+    def process(self, arrival: Arrival) -> WatchedFrame:
         frame = arrival.frame
         found = self.stream.push(self.pixels([frame.picture])[0])
-        # The stream counts what it was shown; an event is of the source's own frame.
+        # The stream counts the frames it processed; events have the frame number of the source.
         events = [Event.of(each._replace(frame=frame.number), frame.time) for each in found]
-        return Seen(frame, events, self.stream.evidence, arrival.dropped, self._late(arrival))
+        return WatchedFrame(
+            frame, events, self.stream.evidence, arrival.dropped, self._late(arrival)
+        )
 
     def _late(self, arrival: Arrival) -> float:
         if not self.live:
@@ -51,7 +55,7 @@ class Watcher:
         return apart - self._least
 
 
-class Account:
+class WatchStatistics:
     """Counts for the summary at the end."""
 
     def __init__(self, levels: int) -> None:
@@ -60,8 +64,8 @@ class Account:
         self.latest = self.slowest = 0.0
         self._delays: deque[float] = deque(maxlen=REMEMBERED)
 
-    def add(self, seen: Seen, delay: float) -> None:
-        """`delay` is from a frame's arrival until what it brought was told, in seconds."""
+    def add(self, seen: WatchedFrame, delay: float) -> None:
+        """`delay`: seconds from the arrival of a frame until its events were shown."""
         self.frames += 1
         self.dropped += seen.dropped
         self.events.update(event.level for event in seen.events)
@@ -70,7 +74,7 @@ class Account:
         self._delays.append(delay)
 
     def summary(self) -> dict[str, Any]:
-        """Delays in milliseconds; the median is that of the last frames, see REMEMBERED."""
+        """The summary as JSON types. The median delay is that of the last `REMEMBERED` frames."""
         middle = median(self._delays) if self._delays else 0.0
         return {
             "frames": self.frames,

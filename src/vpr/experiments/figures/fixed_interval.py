@@ -16,7 +16,7 @@ from vpr.experiments.runner.settings import setting
 from vpr.experiments.shared.moving_ball import ball
 from vpr.experiments.shared.readers import SEED, reader_for, reader_scores, watched
 from vpr.experiments.shared.sheets import as_text, draw_sheets
-from vpr.films import rollout_film
+from vpr.generation.rollout_film import rollout_film
 from vpr.model import VPR
 
 if TYPE_CHECKING:

@@ -58,7 +58,9 @@ def measure(config: Setting, seed: int, runs: Path, advance: Advance) -> Measure
     record, folder = finish(run, runs, advance)
     start = perf_counter()
     timeline = segment(
-        shown.test.path, folder, watch=lambda done, of: advance(done, of or done, "segmenting")
+        shown.test.path,
+        folder,
+        on_progress=lambda done, of: advance(done, of or done, "segmenting"),
     )
     found = _by_level(timeline) | rivals(shown, advance)
     metrics = {

@@ -18,7 +18,7 @@ from vpr.experiments.runner.settings import setting
 from vpr.experiments.shared.readers import FRAMES, SEED, reader_for, watched, world_of
 from vpr.experiments.shared.sheets import as_text, draw_sheets
 from vpr.experiments.shared.worlds import HELD, NAMES, worlds
-from vpr.films import rollout_film
+from vpr.generation.rollout_film import rollout_film
 from vpr.model import VPR
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from vpr.experiments.runner.settings import run_of, setting
 from vpr.experiments.shared.readers import FRAMES, SEED, reader_for, watched
 from vpr.experiments.shared.sheets import as_text, draw_sheets
 from vpr.experiments.shared.worlds import HELD
-from vpr.films import sample_film
+from vpr.generation.sample_film import sample_film
 from vpr.model import VPR
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ from vpr.data import MiniworldMaze
 from vpr.evaluation.boundary_files import read_marks
 from vpr.experiments.known_cuts.scenes import Worlds, available, scene, walks, worlds
 from vpr.experiments.runner.base import Advance
-from vpr.films.mp4 import write_mp4
-from vpr.films.pictures import Pixels
+from vpr.generation.film_sheet import Pixels
 from vpr.utils.config_json import to_dict
 from vpr.utils.files import read_json, write_atomically, write_json
+from vpr.video.mp4 import write_mp4
 
 RATE = 25
 TWICE = 2  # each pixel, both ways: h264 keeps colours at half the resolution

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.data import BouncingBalls, Dataset, MiniworldMaze, MovingBall, ThreeDShapesDynamic, unseen
-from vpr.data.base import Watch
+from vpr.data.base import OnProgress
 from vpr.data.pictures import as_images
 from vpr.errors import VPRError
 
@@ -47,7 +47,7 @@ def walks(many: int, few: int, frames: int) -> MiniworldMaze:
     )
 
 
-def available(maze: MiniworldMaze, watch: Watch | None = None) -> tuple[str, ...]:
+def available(maze: MiniworldMaze, watch: OnProgress | None = None) -> tuple[str, ...]:
     """The worlds that can be shown here: without a recorded maze, bouncing balls in its place."""
     try:
         maze.prepare(watch)

@@ -10,11 +10,12 @@ import numpy as np
 
 from vpr.errors import VPRError
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
-from vpr.experiments.runner.jobs import Ending, Job, Tidings, run_jobs
+from vpr.experiments.runner.jobs import Ending, Job, run_jobs
 from vpr.experiments.runner.store import load, path_of, results_folder
 from vpr.experiments.runner.table import shown, write_table
 from vpr.experiments.shared.panels import require_matplotlib, spread, write_figure
 from vpr.utils.files import write_json
+from vpr.utils.pool import JobProgress
 
 SUMMARY = "summary.json"
 
@@ -57,11 +58,11 @@ def _chosen(request: Request) -> dict[str, Any]:
     }
 
 
-def reproduce(request: Request, show: Callable[[Tidings], None]) -> Ending:
+def reproduce(request: Request, on_progress: Callable[[JobProgress], None]) -> Ending:
     """Run what is missing; bring figure, summary and table up to date with what there is."""
     folder = results_folder(request.out, request.scale)
     conclude(request.experiment, folder, request.scale)  # what cannot work fails before hours do
-    ending = run_jobs(missing(request), request.jobs, show)
+    ending = run_jobs(missing(request), request.jobs, on_progress)
     conclude(request.experiment, folder, request.scale)
     return ending
 

@@ -42,7 +42,7 @@ def _told(seen: Foreseen, batch: Batch, data: ThreeDShapesDynamic) -> dict[str, 
     for level, factor, period in ((2, "wall", data.wall_period), (3, "object", data.object_period)):
         values, count = batch.factors[factor], data.counts[factor]
         true = future(values, batch.changes[factor], period, count, frames)
-        boundary, painted = seen.boundary[..., level - 1], seen.painted[factor]
+        boundary, painted = seen.boundary[..., level - 1], seen.decoded[factor]
         right = painted == true  # (B, F)
         found[factor] = {
             "order": in_event_order(painted, boundary, values[:, -1], count),

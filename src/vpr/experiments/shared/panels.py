@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 from vpr.experiments.runner.base import Result
+from vpr.pages import palette
 from vpr.utils.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Told apart by most colour-blind readers, and in print: blue, vermilion, green, purple, grey.
-BOTH, CE, CU = "#0072b2", "#d55e00", "#009e73"
+BOTH, CE, CU, GREY = (
+    colour.light for colour in (palette.BOTH, palette.CE, palette.CU, palette.CLOCK)
+)
 OTHERS = ("#cc79a7", "#e69f00", "#56b4e9")
-GREY = "#666666"
 STYLE: dict[Any, Any] = {
     "font.size": 13,
     "axes.titlesize": 13,

@@ -14,7 +14,7 @@ from vpr.data import Batch, MovingBall, ThreeDShapesDynamic, evaluation_rng, uns
 from vpr.errors import VPRError
 from vpr.evaluation.extractor import VERSION, Extractor, fit_extractor
 from vpr.evaluation.jumps import read_present
-from vpr.evaluation.readers import BallReader, Reader, share_right
+from vpr.evaluation.readers import BallReader, Reader, accuracy
 from vpr.experiments.runner.finished import amount
 from vpr.model import VPR
 from vpr.utils.config_json import to_dict
@@ -59,6 +59,6 @@ def reader_scores(reader: Reader, model: VPR, batch: Batch) -> dict[str, dict[st
     video = torch.from_numpy(batch.frames)
     last = {name: values[:, -1] for name, values in batch.factors.items()}
     return {
-        "true": share_right(reader(video[:, -1]), last),
-        "reconstructed": share_right(read_present(model, reader, video), last),
+        "true": accuracy(reader(video[:, -1]), last),
+        "reconstructed": accuracy(read_present(model, reader, video), last),
     }

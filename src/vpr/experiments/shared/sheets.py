@@ -11,8 +11,8 @@ import numpy as np
 from PIL import Image
 
 from vpr.experiments.shared.panels import panels
-from vpr.films import Film
-from vpr.films.pictures import Pixels, sheet
+from vpr.generation.film import Film
+from vpr.generation.film_sheet import Pixels, sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

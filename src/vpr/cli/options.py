@@ -1,0 +1,98 @@
+"""Options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+from vpr.errors import VPRError
+
+MODEL_HELP = "A run folder, a shipped model or a Hugging Face Hub id."
+
+
+def finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+finite.__name__ = "finite number"  # argparse names it in "invalid … value"
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
+
+
+numbers.__name__ = "list of numbers"
+
+
+def add_model(parser: argparse.ArgumentParser, *, flag: bool = False) -> None:
+    """`MODEL`, or `--model MODEL`."""
+    if flag:
+        parser.add_argument("--model", required=True, help=MODEL_HELP)
+    else:
+        parser.add_argument("model", metavar="MODEL", help=MODEL_HELP)
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    from vpr.data import DATASETS
+
+    shown = f"Dataset: {', '.join(DATASETS)}. [that of the model]"
+    parser.add_argument("--data", metavar="NAME", help=shown)
+
+
+def add_sequences(
+    parser: argparse.ArgumentParser, *, sequences: int, length: int = 50, seed: int
+) -> None:
+    """`--sequences`, `--length` and `--seed`."""
+    add_number(parser, "--sequences", sequences, "Number of sequences.")
+    add_number(parser, "--length", length, "Frames per sequence.")
+    add_number(parser, "--seed", seed, "Random seed.")
+
+
+def add_threads(parser: argparse.ArgumentParser, default: int, note: str = "") -> None:
+    add_number(parser, "--threads", default, f"CPU threads{note}.")
+
+
+def add_out_folder(parser: argparse.ArgumentParser, default: Path, what: str) -> None:
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        default=default,
+        help=f"Folder for {what}. [{default}]",
+    )
+
+
+def add_number(parser: argparse.ArgumentParser, name: str, default: int, text: str) -> None:
+    """An integer option whose help ends with its default."""
+    parser.add_argument(name, type=int, metavar="N", default=default, help=f"{text} [{default}]")
+
+
+def add_footage(parser: argparse.ArgumentParser) -> None:
+    """How a model is applied to footage: `--model`, `--threshold`, `--fit` and `--rate`."""
+    add_model(parser, flag=True)
+    parser.add_argument(
+        "--threshold",
+        type=finite,
+        metavar="X",
+        help="γ: D_st above X times its typical value is an unexpected event. Higher values give "
+        "fewer events. [that of the model]",
+    )
+    parser.add_argument(
+        "--fit",
+        choices=("letterbox", "crop", "stretch"),
+        help="How to fit footage of other proportions. [as in training, or letterbox]",
+    )
+    parser.add_argument(
+        "--rate", metavar="FPS", help="Frames per second of footage without times. [25]"
+    )
+
+
+def at_least_one(**values: int) -> None:
+    """Raise an error if an option is below 1."""
+    for name, value in values.items():
+        if value < 1:
+            raise VPRError(f"{name} must be 1 or more, got {value}")

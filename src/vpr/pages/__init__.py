@@ -1,0 +1,1 @@
+"""HTML pages that open without a network: demo, report of a run, timeline of footage."""

@@ -1,0 +1,133 @@
+"""The demo as one HTML file."""
+
+from __future__ import annotations
+
+from html import escape
+
+from vpr.pages.demo.demo_run import Clip, Demo, Detections
+from vpr.pages.demo.frame_tips import constant_factors, frame_tips
+from vpr.pages.demo.score_cards import legend, level_name, score_cards
+from vpr.pages.factor_values import factor_value
+from vpr.pages.film import VIEWS, film
+from vpr.pages.film_curves import LogScale, curve_label, curves
+from vpr.pages.film_images import strip
+from vpr.pages.film_layout import CELL, LANE, centre
+from vpr.pages.film_marks import cross, disc, guides, listed, ring, ruler, truth_lane
+from vpr.pages.level_decisions import frames_of
+from vpr.pages.svg import drawing
+from vpr.pages.templates import fill, shell
+
+EXACT = " Only the exact frame counts: an event one frame late is one missed and one false."
+
+
+def demo_page(demo: Demo) -> str:
+    scales = [LogScale.over(levels) for levels in zip(*(c.levels for c in demo.clips), strict=True)]
+    levels = demo.clips[0].levels
+    factors = " or the ".join(dict.fromkeys(escape(level.factor) for level in levels))
+    dataset = escape(demo.dataset)
+    body = fill(
+        "demo/demo.html",
+        dataset=dataset,
+        truth=f" Triangles mark the frames where the {factors} truly changes." if factors else "",
+        exact=EXACT if factors else "",
+        assignment=_assignment(levels),
+        clips=str(len(demo.clips)),
+        length=str(len(demo.clips[0].frames)),
+        seed=str(demo.seed),
+        cards=score_cards(demo),
+        legend=legend(factors),
+        sequences="".join(
+            _sequence(demo, clip, number, scales) for number, clip in enumerate(demo.clips, start=1)
+        ),
+    )
+    return shell("demo", f"vpr demo: events in {dataset}", body, scripts=["film.js"], views=VIEWS)
+
+
+def _assignment(levels: tuple[Detections, ...]) -> str:
+    """Which level should follow which factor; empty with one level or without labels."""
+    if len(levels) == 1 or not levels[0].factor:
+        return ""
+    first, *others = ((level.level, escape(level.factor)) for level in levels)
+    parts = ["Level {} should follow the {}".format(*first)]
+    parts += ["level {} the {}".format(*each) for each in others]
+    return f" {', '.join(parts)}."
+
+
+def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> str:
+    length = len(clip.frames)
+    decoded = strip(clip.reconstructions, f"the model's reconstruction of sequence {number}")
+    rows = [
+        ("", ruler(length)),
+        ("video", strip(clip.frames, f"the {length} frames of sequence {number}")),
+        *_lanes(demo, clip),
+        ("reconstruction", decoded),
+    ]
+    rows += [
+        (
+            curve_label(level_name(demo, level.level, level.factor), scale),
+            curves(level, scale, _changes(clip, level)),
+        )
+        for level, scale in zip(clip.levels, scales, strict=True)
+    ]
+    return film(number, rows, frame_tips(demo, clip), _summary(clip), _still(demo, clip))
+
+
+def _changes(clip: Clip, level: Detections) -> tuple[int, ...]:
+    return frames_of(clip.changes[level.factor]) if level.factor else ()
+
+
+def _lanes(demo: Demo, clip: Clip) -> list[tuple[str, str]]:
+    """The changes of each factor, if labelled, above the levels that should follow it."""
+    rows: list[tuple[str, str]] = []
+    for factor in dict.fromkeys(level.factor for level in clip.levels):
+        if factor:
+            rows += [(f"{escape(factor)} changes", truth_lane(factor, clip.changes[factor]))]
+        rows += [
+            (f"level {level_name(demo, lv.level, factor)} events", _level_lane(clip, lv))
+            for lv in clip.levels
+            if lv.factor == factor
+        ]
+    return rows
+
+
+def _level_lane(clip: Clip, level: Detections) -> str:
+    missed = "".join(ring(centre(t), LANE / 2) for t in level.outcome.missed)
+    shape = dict.fromkeys(level.outcome.false, cross)
+    events = "".join(
+        shape.get(b.frame, disc)(centre(b.frame), LANE / 2, b.kind) for b in level.boundaries
+    )
+    content = guides(_changes(clip, level), LANE) + missed + events
+    return drawing(content, CELL * len(clip.frames), LANE, _lane_text(level))
+
+
+def _lane_text(level: Detections) -> str:
+    if not level.factor:
+        return f"level {level.level}: events at {listed([b.frame for b in level.boundaries])}"
+    found, missed, false = (listed(frames) for frames in level.outcome)
+    return (
+        f"level {level.level}: {level.factor} changes found at {found}; missed at {missed}; "
+        f"false events at {false}"
+    )
+
+
+def _summary(clip: Clip) -> str:
+    parts = []
+    for level in clip.levels:
+        if not level.factor:
+            parts.append(f"level {level.level}: {len(level.boundaries)} events")
+            continue
+        found, missed, false = (len(frames) for frames in level.outcome)
+        parts.append(
+            f"level {level.level} found {found} of {found + missed} {escape(level.factor)} "
+            f"changes, {false} false · F1 {level.scores.f1:.2f}"
+        )
+    return "<br>".join(parts)
+
+
+def _still(demo: Demo, clip: Clip) -> str:
+    """The factors that are constant in this sequence."""
+    line = " · ".join(
+        f"{escape(name)} {factor_value(demo.dataset, name, clip.factors[name], 0)}"
+        for name in constant_factors(demo)
+    )
+    return f"<p>{line}</p>" if line else ""

@@ -1,0 +1,75 @@
+"""A section for each level: rollout, samples and the values it compares."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from vpr.generation.film import Strip
+from vpr.pages.report.level_statistics import KeyValues, LevelStatistics
+from vpr.pages.report.number_format import number
+from vpr.pages.report.reels import reel
+from vpr.pages.report.report_run import Report
+from vpr.pages.templates import fill
+
+
+def level_sections(report: Report) -> str:
+    return "".join(_section(report, n) for n in range(len(report.levels)))
+
+
+def _section(report: Report, n: int) -> str:
+    level, facts = report.levels[n], report.rollouts.facts["levels"][n]
+    truth, jumps = report.rollouts.groups[n]
+    draws = report.samples.groups[0][1 + n]
+    others = (
+        "while all other levels stay constant" if len(report.levels) > 1 else "after the last frame"
+    )
+    return fill(
+        "report/level.html",
+        level=str(level.level),
+        summary=_summary(report, n),
+        truth=_reel(truth, jumps, "Ground truth", _truth(facts)),
+        jumps=_reel(
+            jumps, jumps, "Rollout", f"level {level.level} predicts its next events {others}"
+        ),
+        draws=_reel(
+            draws, draws, "Samples", f"level {level.level} is sampled from its prior {others}"
+        ),
+        keys=_key_values(level),
+    )
+
+
+def _reel(strip: Strip, longest: Strip, title: str, words: str) -> str:
+    return reel(strip.frames, len(longest.frames), title, words)
+
+
+def _truth(facts: dict[str, Any]) -> str:
+    if facts["level"] == 1 or facts["factor"] is None:
+        return "the next frames"
+    return f"the frames at which the {escape(facts['factor'])} changes next"
+
+
+def _summary(report: Report, n: int) -> str:
+    """The factors that fit best; empty without labels."""
+    if not report.factors:
+        return ""
+    probed = max(report.factors, key=lambda factor: factor.probe[n])
+    words = f"its state predicts the {escape(probed.name)} best ({probed.probe[n]:.2f})"
+    if n == 0:  # updates at every frame
+        return words
+    found = max(report.factors, key=lambda factor: factor.f1[n])
+    events = f"its events match changes of the {escape(found.name)} best"
+    return f"{events} (F1 {found.f1[n]:.2f}), {words}"
+
+
+def _key_values(level: LevelStatistics) -> str:
+    if level.level == 1:
+        return '<p class="quiet">Level 1 updates at every frame, without a criterion.</p>'
+    rows = _key("at events", level.at_events) + _key("between events", level.between)
+    return fill("report/key_values.html", rows=rows)
+
+
+def _key(name: str, key: KeyValues) -> str:
+    values = (key.kl_static, key.kl_change, key.threshold)
+    cells = "".join(f"<td>{number(value)}</td>" for value in values)
+    return f'<tr><th scope="row">{name}</th>{cells}<td class="quiet">{key.frames:,}</td></tr>'

@@ -1,0 +1,123 @@
+"""Run a model on new sequences, in batches, and keep what the report counts and shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from vpr.boundaries import Boundary
+from vpr.data import Batch, Dataset
+from vpr.evaluation.scores import Marks
+from vpr.model import VPR
+from vpr.pages.level_decisions import Curve, boundaries_of
+from vpr.state import LevelTrace, Trace
+
+CHUNK = 32  # sequences per batch, to bound the memory
+SHOWN = 2  # sequences on the page
+
+
+class LevelObservations(NamedTuple):
+    """One level over all sequences, (B, T) each; NaN where it was not evaluated."""
+
+    mean: NDArray[np.float32]  # (B, T, S) of the current posterior
+    kl: NDArray[np.float32]
+    kl_static: NDArray[np.float32]
+    kl_change: NDArray[np.float32]
+    threshold: NDArray[np.float32]
+    expected: Marks
+    unexpected: Marks
+    boundary: Marks
+
+
+class Decisions(NamedTuple):
+    """The decisions of one level in one sequence, and the values compared."""
+
+    level: int
+    boundaries: tuple[Boundary, ...]
+    kl_static: Curve
+    kl_change: Curve
+    threshold: Curve
+
+
+class Clip(NamedTuple):
+    """A sequence that the page shows."""
+
+    frames: NDArray[np.float32]  # (T, *frame)
+    reconstructions: NDArray[np.float32]  # (T, *frame)
+    levels: tuple[Decisions, ...]  # level 2 first
+
+
+class Observations(NamedTuple):
+    levels: tuple[LevelObservations, ...]  # level 1 first
+    factors: dict[str, NDArray[Any]]  # name → (B, T, ...); empty without labels
+    changes: dict[str, Marks]  # name → (B, T)
+    clips: tuple[Clip, ...]  # the first sequences
+
+
+@torch.no_grad()
+def observe_sequences(
+    model: VPR,
+    data: Dataset,
+    sequences: int,
+    length: int,
+    rng: np.random.Generator,
+    on_progress: Callable[[int], None] | None,
+) -> Observations:
+    observed: list[tuple[LevelObservations, ...]] = []
+    labels: list[Batch] = []
+    clips: list[Clip] = []
+    for start in range(0, sequences, CHUNK):
+        batch = data.batch(min(CHUNK, sequences - start), length, rng)
+        trace = model.observe(torch.from_numpy(batch.frames).to(model.device, model.dtype))
+        observed.append(tuple(_observations(level) for level in trace.levels))
+        labels.append(batch._replace(frames=batch.frames[:0]))
+        if not clips:
+            clips = _clips(model, batch, trace)
+        if on_progress is not None:
+            on_progress(start + len(batch.frames))
+    return Observations(
+        levels=tuple(
+            LevelObservations._make(map(np.concatenate, zip(*level, strict=True)))
+            for level in zip(*observed, strict=True)
+        ),
+        factors=_joined([batch.factors for batch in labels]),
+        changes=_joined([batch.changes for batch in labels]),
+        clips=tuple(clips),
+    )
+
+
+def _observations(level: LevelTrace) -> LevelObservations:
+    found = level.evidence
+    numbers = (level.q.mean, level.kl, found.kl_static, found.kl_change, found.threshold)
+    marks = (found.expected, found.unexpected, found.boundary)
+    return LevelObservations._make([*map(_array, numbers), *(each.cpu().numpy() for each in marks)])
+
+
+def _clips(model: VPR, batch: Batch, trace: Trace) -> list[Clip]:
+    decoded = _array(model.reconstruct(trace.c0[:SHOWN]).clamp(0, 1))
+    return [Clip(batch.frames[i], decoded[i], _decisions(trace, i)) for i in range(len(decoded))]
+
+
+def _decisions(trace: Trace, i: int) -> tuple[Decisions, ...]:
+    found = boundaries_of(trace, i)
+    levels = []
+    for n, level in enumerate(trace.levels[1:], start=2):
+        seen = level.evidence
+        curves = (
+            v[i].double().cpu().numpy() for v in (seen.kl_static, seen.kl_change, seen.threshold)
+        )
+        levels.append(Decisions(n, tuple(b for b in found if b.level == n), *curves))
+    return tuple(levels)
+
+
+def _joined(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _array(values: Tensor) -> NDArray[np.float32]:
+    return values.float().cpu().numpy()

@@ -1,0 +1,1 @@
+"""The page of a timeline, and its summary in a notebook."""

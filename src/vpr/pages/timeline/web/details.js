@@ -1,0 +1,49 @@
+// The chosen event: its first frame, when it began, and what decided.
+const shownPicture = document.getElementById("picture");
+const told = document.getElementById("facts");
+const film = document.getElementById("film");
+document.getElementById("details").style.setProperty("--ratio", given.ratio);
+
+function describe() {
+  const event = state.event;
+  for (const button of document.querySelectorAll("button.level"))
+    button.setAttribute("aria-pressed", String(Number(button.dataset.level) === state.level));
+  shownPicture.hidden = !event || !(event.frame in given.pictures);
+  if (!event) {
+    told.innerHTML = `<h2>No events</h2><p class="quiet">No level detected an event. An event begins where D<sub>st</sub> rises above D<sub>ch</sub> or above the threshold; the curves show how close it was.</p>`;
+    return;
+  }
+  if (!shownPicture.hidden) {
+    shownPicture.src = pictureOf(event.frame);
+    shownPicture.alt = `First frame of the event at ${clock(event.time)}`;
+  }
+  const list = eventsOf.get(event.level), place = list.indexOf(event);
+  const end = list[place + 1]?.time ?? START + WHOLE;
+  told.innerHTML =
+    `<h2>${mark(event.kind)} Level ${event.level}, event ${place + 1} of ${list.length}</h2>` +
+    facts([
+      ["time", `${clock(event.time)} <small>exactly ${event.exact} s</small>`],
+      ["frame", String(event.frame)],
+      ["level", String(event.level)],
+      ["kind", KINDS[event.kind]],
+      ["lasts", `${(end - event.time).toFixed(2)} s`],
+      ["D<sub>st</sub>", number(event.st, 4)],
+      ["D<sub>ch</sub>", number(event.ch, 4)],
+      ["threshold", number(event.threshold, 4)],
+      ["fit", signed(event.fit)],
+      ["surprise", signed(event.surprise)],
+    ]);
+  // A hair into the frame: a browser that rounds down would show the one before.
+  if (film && !film.hidden) film.currentTime = event.time - START + 0.001;
+}
+
+if (film) {
+  const reveal = () => {
+    film.hidden = !film.videoWidth;
+    describe();
+  };
+  film.addEventListener("loadedmetadata", reveal);
+  film.addEventListener("error", () => film.remove());
+  if (film.readyState > 0) reveal();
+}
+listeners.push(describe);

@@ -1,0 +1,76 @@
+"""Which pieces of footage are complete: a small record for each, beside its files.
+
+A piece is complete if its files exist and were written from the same source (size and modification
+time) with the same weights and settings.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from vpr.errors import VPRError
+from vpr.segmenting.output_names import Target, identity
+from vpr.utils.files import read_json, write_json
+from vpr.video.finding import images_in, is_address
+
+FOLDER = ".finished"
+FORMAT = 1
+
+
+class CompletedFiles:
+    """The records in one output folder, for one model and its settings."""
+
+    def __init__(self, out: Path, made_by: dict[str, Any], ending: str) -> None:
+        self.out, self.ending = out, ending
+        self.made_by = {"format": FORMAT, **made_by}
+
+    def taken(self, name: str, source: str) -> bool:
+        """Whether files of this name belong to other footage."""
+        owner = self._read(name).get("source")
+        return owner is not None and owner != identity(source)
+
+    def summary(self, target: Target) -> dict[str, Any] | None:
+        """The outcome of a complete piece; None if it must be segmented."""
+        record, state = self._read(target.name), _state(target.source)
+        same = state is not None and record.get("state") == state
+        if not same or record.get("made_by") != self.made_by:
+            return None
+        exist = all((self.out / name).exists() for name in record["files"])
+        return dict(record["summary"]) if exist else None
+
+    def write(self, target: Target, files: list[str], summary: dict[str, Any]) -> None:
+        """Record the files of a piece, and delete older ones that were not written again."""
+        for name in set(self._read(target.name).get("files", [])) - set(files):
+            (self.out / name).unlink(missing_ok=True)
+        record = {
+            "source": identity(target.source),
+            "state": _state(target.source),
+            "made_by": self.made_by,
+            "files": files,
+            "summary": summary,
+        }
+        write_json(self._path(target.name), record)
+
+    def _read(self, name: str) -> dict[str, Any]:
+        try:
+            record = read_json(self._path(name))
+        except VPRError:  # missing or incomplete
+            return {}
+        return record if isinstance(record, dict) else {}
+
+    def _path(self, name: str) -> Path:
+        return self.out / FOLDER / f"{name}.{self.ending}"
+
+
+def _state(source: str) -> list[int] | None:
+    """Size and modification time of a file or folder of pictures; None for a URL or device."""
+    if is_address(source):
+        return None
+    path = Path(source)
+    try:
+        found = [os.stat(each) for each in (images_in(path) if path.is_dir() else [path])]
+    except (OSError, VPRError):
+        return None
+    return [len(found), sum(s.st_size for s in found), max(s.st_mtime_ns for s in found)]

@@ -1,0 +1,65 @@
+"""A folder of pictures as footage, one picture per frame, in natural order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from vpr.errors import VPRError
+from vpr.video.fit import Fit
+from vpr.video.frames import Frame, Picture
+from vpr.video.pyav import LARGEST
+from vpr.video.untimed import plain_frame
+
+IMAGES = frozenset([".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"])
+
+
+class Images:
+    """Pictures of any size; those that cannot be read are skipped and reported."""
+
+    def __init__(
+        self, name: str, files: list[Path], rate: Fraction, fit: Fit | None = None
+    ) -> None:
+        self.name, self.files, self.rate, self.fit = name, files, rate, fit
+        self.expected: int | None = len(files)
+        self.trouble: str | None = None
+
+    def __iter__(self) -> Iterator[Frame]:
+        broken: list[str] = []
+        self.trouble = None
+        number = 0
+        for file in self.files:
+            whole = _read(file)
+            if whole is None:
+                broken.append(file.name)
+                continue
+            yield plain_frame(whole, number, self.rate, self.fit)
+            number += 1
+        if number == 0:
+            raise VPRError(f"{self.name} has no readable picture")
+        if broken:
+            damage = f"{len(broken)} of {len(self.files)} pictures cannot be read"
+            self.trouble = f"{self.name}: {damage}, the first is {broken[0]}"
+
+
+def natural(path: Path) -> list[tuple[int, str]]:
+    """A sort key by which frame9 comes before frame10."""
+    parts = re.split(r"(\d+)", path.name.casefold())
+    # Numbers before text; equal numbers by their digits.
+    return [(int(part), part) if part.isdecimal() else (-1, part) for part in parts]
+
+
+def _read(file: Path) -> Picture | None:
+    """(H, W, 3), rotated by its EXIF orientation; None if it cannot be read."""
+    try:
+        with Image.open(file) as image:
+            if image.width * image.height > LARGEST:
+                return None
+            return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
+    except (OSError, UnidentifiedImageError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None

@@ -1,0 +1,87 @@
+"""Open footage with PyAV, with clear error messages."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from vpr.errors import VPRError
+
+LARGEST = 8192 * 8192  # pixels per frame; larger frames are rejected before memory is allocated
+TIMEOUT = 30.0  # seconds without data from the network
+
+
+class Opening(NamedTuple):
+    """The arguments to open a container."""
+
+    name: str  # as the user gave it
+    what: Any  # what PyAV opens
+    format: str | None = None  # v4l2, lavfi, …; None: detected by PyAV
+    options: dict[str, str] | None = None
+    rate: Fraction | None = None  # for files without times
+    threads: int = 1
+
+
+def require_av() -> Any:
+    """Import PyAV, which is an optional dependency."""
+    try:
+        import av
+    except ImportError:
+        raise VPRError("reading video needs PyAV: pip install 'vpr-torch[video]'") from None
+    return av
+
+
+def open_container(opening: Opening) -> Any:
+    """Open a container and set up its video stream."""
+    av = require_av()
+    name = opening.name
+    try:
+        container = av.open(
+            opening.what,
+            format=opening.format,
+            options={"max_pixels": str(LARGEST), **(opening.options or {})},
+            metadata_errors="replace",
+            timeout=TIMEOUT if "://" in str(opening.what) else None,
+        )
+    except (av.FFmpegError, OSError) as error:
+        raise VPRError(_why_not(name, error)) from error
+    except ValueError as error:  # an unknown format, or an invalid name
+        raise VPRError(f"cannot open {name}: {error}") from error
+    if container.format.name == "tty" and opening.format is None:
+        raise VPRError(f"{name} is a text file: give a video")
+    _set_up(video_stream(container, name), opening)
+    return container
+
+
+def video_stream(container: Any, name: str) -> Any:
+    """The best video stream that is not the cover picture of an audio file."""
+    from av.stream import Disposition
+
+    moving = [s for s in container.streams.video if not s.disposition & Disposition.attached_pic]
+    if not moving:
+        sound = "has sound but no video" if container.streams.audio else "has no video stream"
+        raise VPRError(f"{name} {sound}: give a video")
+    best = container.streams.best("video")
+    return best if best in moving else moving[0]
+
+
+def _set_up(stream: Any, opening: Opening) -> None:
+    context, name = stream.codec_context, opening.name
+    if context is None:
+        raise VPRError(f"{name} has a format that this PyAV cannot decode: convert it first")
+    if context.width * context.height > LARGEST:
+        size = f"{context.width}×{context.height}"
+        raise VPRError(f"{name} has frames of {size}, more than 8192×8192: scale it down first")
+    # One thread by default, because several files can be read in parallel.
+    stream.thread_type = "NONE" if opening.threads == 1 else "AUTO"
+    context.thread_count = opening.threads
+    context.options = {"max_pixels": str(LARGEST)}
+
+
+def _why_not(name: str, error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"{name} does not exist"
+    if isinstance(error, PermissionError):
+        return f"{name} cannot be read: check its permissions"
+    reason = getattr(error, "strerror", None) or str(error)
+    return f"{name} cannot be read as video ({reason}): check that it is a complete video"
