@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from vpr.pretrained import TRAINING
 from vpr.training.additions import ADDITIONS, additions_of
 from vpr.training.checkpoint import RunFolder
 from vpr.utils.config_json import to_dict
+from vpr.utils.provenance import provenance
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "vpr", "reproduce", "criteria", "--scale", "tiny"]
@@ -76,11 +78,38 @@ def _results(folder: Path) -> dict[Path, bytes]:
 
 def test_results_have_what_people_look_for(done: Path) -> None:
     content = json.loads((done / "results/tiny/criteria/both-s1.json").read_text())
-    assert content.keys() == {"seed", "config", "versions", "seconds", "metrics"}
+    assert content.keys() == {"seed", "config", "provenance", "seconds", "metrics"}
     assert content["seed"] == content["config"]["seed"] == 1
     assert 0 <= content["metrics"]["f1"] <= 1
-    assert content["versions"]["torch"]
+    assert content["provenance"]["measured"]["torch"]
     assert content["seconds"] > 0
+
+
+def test_results_tell_where_the_trained_model_comes_from(done: Path) -> None:
+    content = json.loads((done / "results/tiny/criteria/both-s1.json").read_text())
+    for part in ("measured", "trained"):
+        assert content["provenance"][part] == provenance()
+
+
+def test_check_lists_results_of_other_settings(
+    done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(done / "results", tmp_path / "results")
+    words = ["reproduce", "--check", "--scale", "tiny", "--out", str(tmp_path / "results")]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {}
+    folder = tmp_path / "results/tiny/criteria"
+    other = json.loads((folder / "both-s1.json").read_text())
+    other["config"]["training"]["learning_rate"] = 0.5
+    (folder / "both-s1.json").write_text(json.dumps(other))
+    (folder / "neither-s0.json").write_text("{}")
+    assert main([*words, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found.keys() == {str(folder / name) for name in ("both-s1.json", "neither-s0.json")}
+    assert "another setting" in found[str(folder / "both-s1.json")]
+    assert "no variant 'neither'" in found[str(folder / "neither-s0.json")]
+    assert main(words) == 1
+    assert capsys.readouterr().out.endswith("2 results do not match the present presets.\n")
 
 
 def test_figure_summary_and_table_are_made(done: Path) -> None:

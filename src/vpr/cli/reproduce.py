@@ -24,11 +24,16 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.description = DESCRIPTION
     parser.usage = (
         "vpr reproduce NAME [--seeds N] [--only VARIANT…] [--scale {cpu,paper,tiny}] [--jobs N] "
-        "| --list"
+        "| --list | --check"
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="Experiment; see --list.")
     parser.add_argument(
         "--list", action="store_true", help="List experiments with their cost and finished runs."
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="List results whose configuration no longer matches a preset.",
     )
     parser.add_argument(
         "--seeds", type=int, metavar="N", help="Seeds per variant. [5; nested-worlds 1, ablation 3]"
@@ -51,6 +56,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return _list(arguments)
+    if arguments.check:
+        return _check(arguments)
     if arguments.name is None:
         raise VPRError("name an experiment: see vpr reproduce --list")
     from vpr.experiments import experiment
@@ -102,6 +109,26 @@ def _print(results: dict[str, Any], as_json: bool) -> None:
     rows = [[c["what"], c["paper"], c["shown"], len(c["ours"])] for c in results["claims"]]
     print_table(results["title"], ["what", "paper", "ours", "runs"], rows)
     print(f"Files: {results['folder']}")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """List stale results; 1 if there are any."""
+    from vpr.experiments import EXPERIMENTS
+    from vpr.experiments.runner.store import results_folder, stale
+
+    folder = results_folder(arguments.out, arguments.scale)
+    found = {
+        str(path): why
+        for each in EXPERIMENTS.values()
+        for path, why in stale(folder, each, arguments.scale).items()
+    }
+    if arguments.json:
+        print_json(found)
+    else:
+        for path, why in found.items():
+            print(f"{path}: {why}")
+        print(f"{len(found)} results do not match the present presets.")
+    return 1 if found else 0
 
 
 def _list(arguments: argparse.Namespace) -> int:

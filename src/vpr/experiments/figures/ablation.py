@@ -65,7 +65,8 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 
 def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
     record, _ = finish(seeded(config, seed), runs, advance)
-    return Measured(level_scores(scored_events(config.data))(record), record["seconds"])
+    scores = level_scores(scored_events(config.data))(record)
+    return Measured(scores, record["seconds"], record["provenance"])
 
 
 def draw(results: Results) -> Figure:

@@ -74,7 +74,7 @@ def measure(config: Setting, seed: int, runs: Path, advance: Advance) -> Measure
         "minute": minute(shown.test, found),
         "elbo": record["evaluation"]["elbo"],
     }
-    return Measured(metrics, record["seconds"] + perf_counter() - start)
+    return Measured(metrics, record["seconds"] + perf_counter() - start, record["provenance"])
 
 
 def _on(shown: Film, run: RunConfig, advance: Advance) -> RunConfig:

@@ -34,7 +34,7 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
     assert isinstance(config.data, NestedWorld)
     record, _ = finish(seeded(config, seed), runs, advance)
-    return Measured(pick(record, config.data), record["seconds"])
+    return Measured(pick(record, config.data), record["seconds"], record["provenance"])
 
 
 def pick(record: Record, data: NestedWorld) -> dict[str, Any]:

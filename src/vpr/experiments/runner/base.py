@@ -30,7 +30,7 @@ class Result(NamedTuple):
     variant: str
     seed: int
     config: dict[str, Any]
-    versions: dict[str, str]
+    provenance: dict[str, dict[str, str]]  # of the measurement and, if any, of the training
     seconds: float
     metrics: dict[str, Any]
 
@@ -50,10 +50,11 @@ class Claim(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What a run gave: its metrics, and the seconds of all its sittings."""
+    """Metrics of a run, its time over all sessions, and where the trained model comes from."""
 
     metrics: dict[str, Any]
     seconds: float
+    trained: dict[str, str] | None = None  # see `vpr.utils.provenance`
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ def asking(ask: Ask) -> Callable[[RunConfig, int, Path, Advance], Measured]:
         record, folder = finish(config, runs, advance)
         start = perf_counter()
         metrics = ask(load_model(folder), config, folder)
-        return Measured(metrics, record["seconds"] + perf_counter() - start)
+        return Measured(metrics, record["seconds"] + perf_counter() - start, record["provenance"])
 
     return measure
 
 
-def amount(config: RunConfig, usual: int) -> int:
-    """So many of something; of a run of seconds hardly any."""
-    return max(usual // 50, 2) if config.preset.startswith("tiny/") else usual
+def amount(config: RunConfig, count: int) -> int:
+    """`count`, or a fiftieth of it at scale tiny."""
+    return max(count // 50, 2) if config.preset.startswith("tiny/") else count

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-
-import vpr
 from vpr.errors import VPRError
 from vpr.experiments.runner.base import Experiment, Measured, Result, Results, Scale
 from vpr.utils.config_json import from_dict, to_dict
 from vpr.utils.files import read_json, write_json
+from vpr.utils.provenance import provenance
 
 
 def results_folder(out: Path, scale: Scale) -> Path:
@@ -27,10 +23,11 @@ def path_of(folder: Path, experiment: Experiment, variant: str, seed: int) -> Pa
 
 
 def save(path: Path, config: Any, seed: int, measured: Measured) -> None:
+    trained = {"trained": measured.trained} if measured.trained else {}
     content = {
         "seed": seed,
         "config": to_dict(seeded(config, seed)),
-        "versions": versions(),
+        "provenance": {"measured": provenance()} | trained,
         "seconds": round(measured.seconds, 1),
         "metrics": measured.metrics,
     }
@@ -48,6 +45,21 @@ def load(folder: Path, experiment: Experiment, scale: Scale) -> Results:
     return found
 
 
+def stale(folder: Path, experiment: Experiment, scale: Scale) -> dict[Path, str]:
+    """Result files that do not belong to a present setting of the experiment, and why."""
+    variants, found = experiment.variants(scale), {}
+    for path in sorted((folder / experiment.name).glob("*-s*.json")):
+        variant, _, _ = path.stem.rpartition("-s")
+        if variant not in variants:
+            found[path] = f"{experiment.name} has no variant {variant!r}"
+            continue
+        try:
+            read(path, variant, variants[variant])
+        except VPRError as error:
+            found[path] = str(error).removeprefix(f"{path} ")
+    return found
+
+
 def read(path: Path, variant: str, config: Any) -> Result:
     """A run's file, which must be of this configuration."""
     content = read_json(path)
@@ -62,12 +74,3 @@ def read(path: Path, variant: str, config: Any) -> Result:
 def seeded(config: Any, seed: int) -> Any:
     """Training runs carry their seed in the configuration."""
     return replace(config, seed=seed) if hasattr(config, "seed") else config
-
-
-def versions() -> dict[str, str]:
-    return {
-        "vpr": vpr.__version__,
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }

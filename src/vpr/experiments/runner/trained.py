@@ -27,6 +27,7 @@ from vpr.training.metrics import StepLog
 from vpr.training.session import Session
 from vpr.utils.config_json import to_dict
 from vpr.utils.files import read_json, write_json
+from vpr.utils.provenance import provenance
 
 RECORD, LOOKS = "record.json", "looks.jsonl"
 DIGITS = 8  # of a setting's digest, in the name of its folder
@@ -46,7 +47,7 @@ def trained(
 
     def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
         record, _ = finish(seeded(config, seed), runs, advance, every)
-        return Measured(pick(record), record["seconds"])
+        return Measured(pick(record), record["seconds"], record["provenance"])
 
     return measure
 
@@ -103,6 +104,7 @@ def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Re
         "looks": looks,
         "time_to_f1": {level: time_to_f1(looks, level) for level in looks[-1]["levels"]},
         "seconds": looks[-1]["seconds"],
+        "provenance": provenance(),
     }
     write_json(folder / RECORD, record)
     return record

@@ -1,0 +1,47 @@
+"""Where a result comes from: commit, package versions and machine."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import vpr
+
+PACKAGE = Path(vpr.__file__).parent
+
+
+def provenance(package: Path = PACKAGE) -> dict[str, str]:
+    """Commit of the source, versions of the packages, and model of the CPU."""
+    return {
+        "commit": _commit(package),
+        "vpr": vpr.__version__,
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "cpu": _cpu(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+    }
+
+
+def _commit(package: Path) -> str:
+    """The git commit of the source, with `-dirty` if it was changed; "unknown" if installed."""
+    command = ["git", "-C", str(package), "describe", "--always", "--abbrev=40", "--exclude=*"]
+    try:
+        found = subprocess.run([*command, "--dirty"], capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    return found.stdout.strip() or "unknown"
+
+
+def _cpu() -> str:
+    """Model name of the CPU, or its architecture where the system does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
