@@ -1,7 +1,7 @@
 """Scores of events, durations and states against ground truth, with controls."""
 
 from vpr.evaluation.calibration import Calibration, calibration
-from vpr.evaluation.evaluate import check_request, evaluate
+from vpr.evaluation.evaluate import evaluate
 from vpr.evaluation.imagination import evaluate_imagination
 from vpr.evaluation.lengths import Lengths, distance, lengths
 from vpr.evaluation.matching import Pair, Tally, boundary_scores, match
@@ -16,7 +16,6 @@ __all__ = [
     "Tally",
     "boundary_scores",
     "calibration",
-    "check_request",
     "distance",
     "evaluate",
     "evaluate_imagination",

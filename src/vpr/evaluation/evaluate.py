@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 
 from vpr.data import Batch, Dataset, evaluation_rng, unseen
-from vpr.errors import VPRError
 from vpr.evaluation.scores import Marks, periodic_like, random_like, score
 from vpr.model import VPR
+from vpr.utils.checks import check_request
 
 CHUNK = 32  # sequences per batch, to bound the memory
 
@@ -42,7 +42,7 @@ def evaluate(
     Detection uses the means of the states, the ELBO one sample. `expected_share` is the share of
     boundaries of a level at which CE holds, alone or with CU; `unexpected_share` the same for CU.
     """
-    check_request(model, data, sequences, length)
+    check_request(model.config, data, sequences, length)
     batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
     observed = _observe(model.eval(), batch, seed, on_progress)
     levels = range(1, model.config.levels + 1)
@@ -56,16 +56,6 @@ def evaluate(
         "length": length,
         "seed": seed,
     }
-
-
-def check_request(model: VPR, data: Dataset, sequences: int, length: int) -> None:
-    """Raise an error if the model cannot be evaluated on this data."""
-    if sequences < 1 or length < 2:
-        raise VPRError(
-            f"evaluation needs 1 or more sequences of 2 or more frames, got {sequences} of {length}"
-        )
-    if tuple(data.frame) != model.config.frame:
-        raise VPRError(f"the model needs frames of {model.config.frame}, the data has {data.frame}")
 
 
 def _observe(

@@ -12,14 +12,14 @@ from torch import Tensor
 
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.evaluation.calibration import calibration
-from vpr.evaluation.evaluate import CHUNK, check_request
+from vpr.evaluation.evaluate import CHUNK
 from vpr.evaluation.lengths import distance, lengths
 from vpr.generation.durations import Durations
 from vpr.generation.event_clock import EventClock
 from vpr.generation.imagine import imagine_steps
 from vpr.generation.learn_durations import examples
 from vpr.model import VPR
-from vpr.utils.checks import check_count
+from vpr.utils.checks import check_count, check_request
 
 
 class Watched(NamedTuple):
@@ -47,7 +47,7 @@ def evaluate_imagination(
 
     Each new sequence is observed and then continued by imagination for `frames` frames.
     """
-    check_request(model, data, sequences, length)
+    check_request(model.config, data, sequences, length)
     check_count("frames", frames)
     batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
     generator = torch.Generator().manual_seed(seed)

@@ -10,17 +10,18 @@ from torch import Tensor
 
 from vpr.data import Dataset, training_rng
 from vpr.errors import VPRError
-from vpr.evaluation.evaluate import CHUNK, check_request
 from vpr.generation.durations import Durations
 from vpr.generation.event_clock import EventClock
 from vpr.generation.imagine import predict
 from vpr.model import VPR
 from vpr.nets.dense import Layers
 from vpr.state import State
+from vpr.utils.checks import check_request
 from vpr.utils.tree import tree_put, tree_rows
 
 STEPS, BATCH, RATE, DECAY = 6000, 512, 1e-2, 0.1  # of AdamW, for each head
 STATE_NOISE = 0.5  # σ of the noise on s^n and s^{n+1} while a head is trained
+CHUNK = 32  # sequences per batch, to bound the memory
 IMAGINED_FRAMES = 12  # largest number of imagined frames before a state is replaced by the observed
 
 
@@ -38,7 +39,7 @@ def fit_durations(
 
     No labels are used.
     """
-    check_request(model, data, sequences, length)
+    check_request(model.config, data, sequences, length)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         durations = Durations(model.config).to(model.device, model.dtype)

@@ -8,11 +8,10 @@ import torch
 
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
-from vpr.evaluation import check_request
 from vpr.generation.film import Film, Strip, observe_frames
 from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
-from vpr.utils.checks import check_count, check_level
+from vpr.utils.checks import check_count, check_level, check_request
 
 PATIENCE = 16  # maximum length of a sequence, in multiples of `frames + steps`
 
@@ -29,7 +28,7 @@ def rollout_film(
     below: Below = "held",
 ) -> Film:
     """Observe `frames` frames of a new sequence, then predict `steps` events of each level."""
-    check_request(model, data, 1, frames)
+    check_request(model.config, data, 1, frames)
     check_count("steps", steps)
     for level in levels:
         check_level(level, model.config)

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import torch
 
 from vpr.data import Dataset, evaluation_rng, unseen
-from vpr.evaluation import check_request
 from vpr.generation.film import Film, Strip, observe_frames
 from vpr.generation.generate import sample
 from vpr.model import VPR
-from vpr.utils.checks import check_count, check_level
+from vpr.utils.checks import check_count, check_level, check_request
 
 
 def sample_film(
@@ -28,7 +27,7 @@ def sample_film(
 
     The true row has the last observed frame and frames of `n` other sequences.
     """
-    check_request(model, data, 1, frames)
+    check_request(model.config, data, 1, frames)
     check_count("n", n)
     for level in levels:
         check_level(level, model.config)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from vpr.config import ModelConfig
+from vpr.data import Dataset
 from vpr.errors import VPRError
 from vpr.state import State
 
@@ -58,3 +59,13 @@ def check_level(level: int, config: ModelConfig) -> None:
 def check_count(name: str, count: int) -> None:
     if count < 1:
         raise VPRError(f"{name} must be 1 or more, got {count}")
+
+
+def check_request(config: ModelConfig, data: Dataset, sequences: int, length: int) -> None:
+    """Raise an error if the model cannot be evaluated on this data."""
+    if sequences < 1 or length < 2:
+        raise VPRError(
+            f"evaluation needs 1 or more sequences of 2 or more frames, got {sequences} of {length}"
+        )
+    if tuple(data.frame) != config.frame:
+        raise VPRError(f"the model needs frames of {config.frame}, the data has {data.frame}")

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from vpr.boundaries import Boundary
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
-from vpr.evaluation import Scores, check_request, score
+from vpr.evaluation import Scores, score
 from vpr.model import VPR
 from vpr.pages.level_decisions import Curve, boundaries_of, frames_of
 from vpr.state import LevelTrace, Trace
+from vpr.utils.checks import check_request
 
 
 class Outcome(NamedTuple):
@@ -63,7 +64,7 @@ class Demo(NamedTuple):
 @torch.no_grad()
 def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50, seed: int) -> Demo:
     """Detect events in sequences that were not used for training, with the means of the states."""
-    check_request(model, data, sequences, length)
+    check_request(model.config, data, sequences, length)
     if model.config.levels < 2:
         raise VPRError(
             "a model with one level detects no events: use a model with 2 or more levels"

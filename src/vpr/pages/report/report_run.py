@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from vpr.data import Dataset, evaluation_rng, unseen
 from vpr.errors import VPRError
-from vpr.evaluation import check_request
 from vpr.generation.film import Film
 from vpr.generation.rollout_film import rollout_film
 from vpr.generation.sample_film import sample_film
@@ -15,6 +14,7 @@ from vpr.model import VPR
 from vpr.pages.report.factor_scores import FactorScores, factor_scores
 from vpr.pages.report.level_statistics import LevelStatistics, level_statistics
 from vpr.pages.report.observe import Observations, observe_sequences
+from vpr.utils.checks import check_request
 
 STEPS, FRAMES = 12, 30  # of a film: predictions or samples, and frames observed before
 
@@ -45,7 +45,7 @@ def run_report(
     on_progress: Callable[[int], None] | None = None,
 ) -> Report:
     """Count on `sequences` new sequences; the films show another one."""
-    check_request(model, data, sequences, length)
+    check_request(model.config, data, sequences, length)
     if sequences < 2:
         raise VPRError(
             "a report needs 2 or more sequences: its probes train on some and are scored on others"
