@@ -138,13 +138,13 @@ def test_a_file_in_real_time_takes_its_time(
 def test_what_comes_too_fast_is_dropped_and_told(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    see = Watcher.see
+    process = Watcher.process
 
     def slowly(self: Watcher, arrival: Arrival) -> WatchedFrame:
         sleep(0.01)
-        return see(self, arrival)
+        return process(self, arrival)
 
-    monkeypatch.setattr(Watcher, "see", slowly)
+    monkeypatch.setattr(Watcher, "process", slowly)
     flood = f"testsrc=size={SIDE}x{SIDE}:rate=25:duration=4"  # as fast as it can be drawn
     words = ["watch", flood, "--format", "lavfi", "--model", "moving-ball"]
     code, out, _ = vpr(capsys, *words)
@@ -240,14 +240,14 @@ def test_a_terminal_gets_a_view(
 def test_a_terminal_is_left_as_it_was_whatever_happens(
     film: Path, screen: Screen, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    see = Watcher.see
+    process = Watcher.process
 
     def break_down(self: Watcher, arrival: Arrival) -> WatchedFrame:
         if arrival.frame.number == 9:
             raise VPRError("the camera fell down")
-        return see(self, arrival)
+        return process(self, arrival)
 
-    monkeypatch.setattr(Watcher, "see", break_down)
+    monkeypatch.setattr(Watcher, "process", break_down)
     monkeypatch.setattr(sys, "stdout", screen.file)
     assert main(["watch", str(film), "--model", "moving-ball", "--realtime"]) == 2
     text = screen.text()
@@ -258,7 +258,7 @@ def test_a_terminal_is_left_as_it_was_whatever_happens(
 def test_what_cannot_be_is_one_line(film: Path, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "words.mp4").write_text("no film")
     for words, said in (
-        ([tmp_path / "none.mp4"], "there is no"),
+        ([tmp_path / "none.mp4"], "none.mp4 does not exist"),
         ([tmp_path / "words.mp4"], "words.mp4"),
         ([film, "--span", "0"], "--span must be above 0 seconds"),
         (["-", "--size", "64"], "expected a size like 640x360, got 64"),

@@ -169,7 +169,7 @@ class TestFacts:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"sequences": 1}, "2 sequences or more"),
+        ({"sequences": 1}, "2 or more sequences"),
         ({"length": 1}, "2 or more frames"),
         ({"data": Synthetic()}, "the data has"),
     ],

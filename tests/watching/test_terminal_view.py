@@ -145,7 +145,7 @@ def test_drops_and_lateness_are_said() -> None:
     view = TerminalView(console(), "a very long name " * 20, levels=2)
     view.show(seen(1, dropped=3))
     view.show(seen(9, dropped=4, late=2.4))
-    assert plain(view)[1] == "7 frames dropped, the model is too slow; the source is 2 s late"
+    assert plain(view)[1] == "7 frames dropped: the model is too slow; the source is 2 s late"
 
 
 def test_the_view_is_drawn_a_few_times_a_second() -> None:

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(report: Report) -> None:
     print_table(
         f"Levels of {report.run} on {report.sequences} sequences of {report.dataset}",
-        ["level", "update rate", "frames per event", "KL", *_factors(report)],
+        ["level", "rate", "event length", "KL", *_factors(report)],
         [
             [
                 level.level,
