@@ -68,7 +68,7 @@ class Decoder:
             try:
                 yield piece, self._path(piece)
             except FileNotFoundError:
-                reasons.append(f"there is no {piece}")
+                reasons.append(f"{piece} does not exist")
             except OSError as error:
                 reasons.append(f"{piece} cannot be read: {why(error)}")
 
