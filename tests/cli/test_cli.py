@@ -122,7 +122,7 @@ def test_show_prints_the_stages_and_trains_nothing(
     assert code == 0
     assert "1,000 steps" in out
     for stage in PRESETS["cpu/moving-ball"].stages:
-        (row,) = [line for line in out.splitlines() if f" {stage.name} " in line]
+        (row,) = [line for line in out.splitlines() if line.startswith(f"│ {stage.name} ")]
         assert f"{stage.share * 1000:,.0f}" in row
         assert all(name in row for name in stage.objectives)
     assert not (tmp_path / "run").exists()

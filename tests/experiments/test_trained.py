@@ -85,7 +85,9 @@ def test_looks_are_under_the_rule_of_their_step(tmp_path: Path) -> None:
         assert {"CE" in stage.criteria for stage in stages} == {False, True}
         for look, stage in zip(looks, stages, strict=True):
             level = look["levels"]["2"]
-            if each is not config or "CE" not in stage.criteria:
+            if not stage.criteria:
+                assert level["f1"] == level["update_rate"] == 0
+            elif each is not config or "CE" not in stage.criteria:
                 assert level["f1"] == level["f1_unexpected"]
 
 
@@ -142,7 +144,7 @@ def test_a_record_has_the_time_of_each_level(tmp_path: Path) -> None:
     record, _ = finish(ball("tiny"), tmp_path, _ignore, every=7)
     wanted = time_to_f1(record["looks"], "2")
     assert record["time_to_f1"] == {"2": wanted}
-    assert record.keys() == {"evaluation", "looks", "time_to_f1", "seconds"}
+    assert record.keys() == {"evaluation", "looks", "time_to_f1", "seconds", "provenance"}
 
 
 def test_another_setting_has_another_folder() -> None:

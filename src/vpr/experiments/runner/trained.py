@@ -33,7 +33,7 @@ RECORD, LOOKS = "record.json", "looks.jsonl"
 DIGITS = 8  # of a setting's digest, in the name of its folder
 EVERY = 50  # steps from one look to the next
 GOOD = 0.95  # the F1 whose time is taken
-Record = dict[str, Any]  # "evaluation", "looks", "time_to_f1", "seconds"
+Record = dict[str, Any]  # "evaluation", "looks", "time_to_f1", "seconds", "provenance"
 Look = dict[str, Any]  # "step", "seconds", "stage", "levels"
 
 
