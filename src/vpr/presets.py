@@ -32,17 +32,23 @@ PAPER_STAGES = (
 )
 
 # See docs/guide/training.md.
-_SORTING = Stage(
-    "random",
-    0.3,
-    beta_ratio=(0.2, 0.2),
-    criteria=(),
-    random_updates=0.3,
-    objectives=("persistence",),
-)
 RECIPE = (
-    _SORTING,
-    replace(_SORTING, name="detect", share=0.4, beta_ratio=(0.2, 1.0), criteria=("CU",)),
+    Stage(
+        "random",
+        0.3,
+        beta_ratio=(0.2, 0.2),
+        criteria=(),
+        random_updates=0.3,
+        objectives=("persistence",),
+    ),
+    Stage(
+        "detect",
+        0.4,
+        beta_ratio=(0.2, 1.0),
+        criteria=("CU",),
+        random_updates=0.3,
+        objectives=("persistence",),
+    ),
     Stage("train", 0.3, decay=True, objectives=("persistence", "overshooting")),
 )
 _TRAINING = TrainingConfig(
