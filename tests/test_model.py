@@ -333,6 +333,21 @@ class TestLoss:
         assert_close(halved.total, bare + 0.5 * loss.kl.sum().detach(), 1e-9)
         assert_close(halved.elbo, loss.elbo.detach(), 1e-12)
 
+    def test_some_decoded_frames_estimate_the_reconstruction_of_all(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory
+    ) -> None:
+        model = tiny_model(2)
+        video, noise = scenes(), draw(model)
+        whole = model.loss(video, noise=noise)
+        parts = [
+            model.loss(video, noise=noise, decoded=frames)
+            for frames in torch.arange(BATCH * LENGTH).chunk(LENGTH)
+        ]
+        assert len({part.reconstruction.item() for part in parts}) == LENGTH
+        mean = torch.stack([part.reconstruction for part in parts]).mean()
+        assert_close(mean.detach(), whole.reconstruction.detach(), 1e-9)
+        assert all(torch.equal(part.kl, whole.kl) for part in parts)
+
     def test_squared_error(self, tiny_model: Factory, scenes: Factory) -> None:
         model, video = tiny_model(2, likelihood="gaussian"), scenes()
         trace, loss = model.observe(video), model.loss(video)

@@ -127,6 +127,9 @@ class TrainingConfig:
     steps: int = option(15_000, "Training steps.")
     batch_size: int = option(32, "Sequences per step.")
     length: int = option(15, "Frames per sequence.")
+    decoded_frames: int = option(
+        0, "Frames per sequence, drawn at random, whose reconstruction is computed; 0: all."
+    )
     learning_rate: float = option(5e-4, "Adam's learning rate at the start.")
     final_learning_rate: float = option(5e-5, "Where the cosine decay of the learning rate ends.")
     warmup_steps: int = option(0, "Steps over which the learning rate rises from 0.")
@@ -146,7 +149,7 @@ class TrainingConfig:
         _check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
         for name in ("learning_rate", "clip"):
             _check(getattr(self, name) > 0, f"{name} must be above 0", getattr(self, name))
-        for name in ("final_learning_rate", "warmup_steps", "frame_nats"):
+        for name in ("final_learning_rate", "warmup_steps", "frame_nats", "decoded_frames"):
             _check(getattr(self, name) >= 0, f"{name} must be 0 or more", getattr(self, name))
 
 

@@ -158,16 +158,23 @@ class VPR(nn.Module):
         state: State | None = None,
         noise: Tensor | None = None,
         beta: float = 1.0,
+        decoded: Tensor | None = None,
     ) -> Loss:
-        """−ELBO in nats per frame: Σ_t −ln p(o_t | s) + β Σ_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)]."""
+        """−ELBO in nats per frame: Σ_t −ln p(o_t | s) + β Σ_n Σ_τ D_KL[q(s^n_τ) ‖ p(s^n_τ)].
+
+        `decoded` (M,) selects frames of the flattened video (B·T, *frame). If it is given, the
+        first sum is estimated from these frames alone, because the decoder takes most of the time.
+        """
         self._check_video(video)
         if video.shape[1] < 2:
             raise VPRError("one frame has no events to learn from: give sequences of 2 or more")
         check_values(video, self.config)
         y = self.codec.to_layout(video.flatten(0, 1))
         trace = self._observe(y, video, state, noise)
-        output = self.codec.decode(trace.c0.flatten(0, 1))
-        reconstruction = self.likelihood.nll(output, y) / len(output)
+        c0 = trace.c0.flatten(0, 1)
+        if decoded is not None:
+            c0, y = c0[decoded], y[decoded]
+        reconstruction = self.likelihood.nll(self.codec.decode(c0), y) / len(c0)
         kl = torch.stack([level.kl.mean() for level in trace.levels])
         return Loss(reconstruction + beta * kl.sum(), reconstruction, kl, trace)
 

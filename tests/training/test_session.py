@@ -110,6 +110,32 @@ class TestGenerators:
         assert not torch.equal(self.run(0.25, tmp_path / "some", monkeypatch)[2]["chance"], fresh)
 
 
+class TestDecodedFrames:
+    def test_are_different_frames_of_each_sequence(self) -> None:
+        config = tiny_run(10)
+        session = Session(replace(config, training=replace(config.training, decoded_frames=3)))
+        drawn = [session.decoded() for _ in range(20)]
+        for frames in drawn:
+            assert frames is not None
+            assert frames.unique().tolist() == sorted(frames.tolist())
+            assert (frames // config.training.length).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+        assert len({tuple(frames.tolist()) for frames in drawn if frames is not None}) > 1
+
+    @pytest.mark.parametrize("count", [0, 4, 9])
+    def test_are_all_frames_by_default_and_if_the_sequence_has_no_more(self, count: int) -> None:
+        config = tiny_run(10)
+        session = Session(replace(config, training=replace(config.training, decoded_frames=count)))
+        assert session.decoded() is None
+
+    def test_resume_bit_for_bit(self, tmp_path: Path) -> None:
+        config = tiny_run(4)
+        config = replace(config, training=replace(config.training, decoded_frames=2))
+        train(config, tmp_path / "whole")
+        train(config, tmp_path / "parts", until=1)
+        train(config, tmp_path / "parts")
+        assert_same(tensors(tmp_path / "parts"), tensors(tmp_path / "whole"))
+
+
 def _kept(all_of_them: list[Tensor], value: Tensor) -> Tensor:
     all_of_them.append(value)
     return value

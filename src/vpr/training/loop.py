@@ -123,7 +123,9 @@ class Trainer:
             group["lr"] = session.learning_rate()
         sequences, frames = video.shape[:2]
         noise = session.model.noise(sequences, frames, session.noise)
-        loss: Loss = self.model.loss(video, session.initial_state(), noise)
+        loss: Loss = self.model.loss(
+            video, session.initial_state(), noise, decoded=session.decoded()
+        )
         names = session.stage().objectives
         terms = {name: objective(name)(session.model, loss.trace) for name in names}
         total = self._total(loss, terms)

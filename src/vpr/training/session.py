@@ -38,6 +38,7 @@ class Session:
         self.rng = training_rng(config.seed)
         self.noise = torch.Generator().manual_seed(config.seed)  # of the latent states
         self.chance = torch.Generator().manual_seed(config.seed + 2**32)  # of random updates
+        self.selection = torch.Generator().manual_seed(config.seed + 2**33)  # of decoded frames
         self.timetable = Timetable(config.stages, config.training.steps)
         self.windows: tuple[Window, ...] | None = None
         self.step = 0
@@ -50,7 +51,7 @@ class Session:
                 tensors[f"adam.{name}.{key}"] = value
         for level, window in enumerate(self.windows or (), start=2):
             tensors |= {f"window.{level}.{k}": v for k, v in window._asdict().items()}
-        tensors["noise"], tensors["chance"] = self.noise.get_state(), self.chance.get_state()
+        tensors |= {name: each.get_state() for name, each in self._generators().items()}
         notes = {
             "step": self.step,
             "data": self.rng.bit_generator.state,
@@ -71,8 +72,8 @@ class Session:
         levels = range(2, self.config.model.levels + 1)
         windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
         self.windows = tree_map(lambda tensor: tensor.to(self.model.device), windows)
-        self.noise.set_state(tensors["noise"])
-        self.chance.set_state(tensors["chance"])
+        for name, generator in self._generators().items():
+            generator.set_state(tensors[name])
         self.step = notes["step"]
         self.rng.bit_generator.state = notes["data"]
 
@@ -81,6 +82,16 @@ class Session:
         training = self.config.training
         drawn = self.config.data.batch(training.batch_size, training.length, self.rng)
         return torch.from_numpy(drawn.frames)
+
+    def decoded(self) -> Tensor | None:
+        """The frames of the flattened batch to decode in the coming step; None: all."""
+        training = self.config.training
+        if not 0 < training.decoded_frames < training.length:
+            return None
+        order = torch.rand(training.batch_size, training.length, generator=self.selection)
+        frames = order.argsort(1)[:, : training.decoded_frames]  # (B, K) without repetition
+        starts = torch.arange(training.batch_size).unsqueeze(1) * training.length
+        return (frames + starts).flatten().to(self.model.device)
 
     def stage(self, step: int | None = None) -> Stage:
         """Of the coming step, or of another."""
@@ -137,11 +148,16 @@ class Session:
     def is_finished(self) -> bool:
         return self.step >= self.last()
 
+    def _generators(self) -> dict[str, torch.Generator]:
+        return {"noise": self.noise, "chance": self.chance, "selection": self.selection}
+
     @torch.no_grad()
     def _estimate_from_data(self) -> float:
-        """Start the decoder at the mean frame; the weight of the reconstruction.
+        """Start the decoder at the mean colour; the weight of the reconstruction.
 
-        The weight makes the variation of the frames around their mean worth `frame_nats`.
+        With `frame_nats`, the weight makes the variation of the frames around their mean worth this
+        many nats, and the encoder starts as if the frames were normalised, so that neither depends
+        on the brightness and contrast of the data.
         """
         training, likelihood = self.config.training, self.model.likelihood
         count = math.ceil(SAMPLE / training.length)
@@ -151,6 +167,7 @@ class Session:
         self.model.codec.set_output(likelihood.level(mean).to(self.model.device, self.model.dtype))
         if not training.frame_nats:
             return 1.0
+        self.model.codec.set_input(float(video.mean()), float(video.std()) + 1e-6)
         frames = video.flatten(0, 1)
         of_mean = likelihood.nll(likelihood.level(frames.mean(0)).expand_as(frames), frames)
         of_itself = likelihood.nll(likelihood.level(frames), frames)
