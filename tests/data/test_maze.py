@@ -13,7 +13,7 @@ from vpr import VPRError
 from vpr.cli import main
 from vpr.cli.show import prepare
 from vpr.data import DATASETS, Batch, MiniworldMaze, MovingBall, maze, unseen
-from vpr.data.maze_eyes import open_eyes
+from vpr.data.maze_render import open_renderer
 from vpr.data.maze_walk import FRAME, WALLS
 
 SMALL = MiniworldMaze(walks=4, unseen_walks=2, frames=90)
@@ -95,7 +95,7 @@ def test_recorded_once_and_with_a_bar(
 ) -> None:
     prepare(SMALL)
     assert "540/540" in capsys.readouterr().err
-    monkeypatch.setattr(maze, "open_eyes", lambda: pytest.fail("there is a recording"))
+    monkeypatch.setattr(maze, "open_renderer", lambda: pytest.fail("there is a recording"))
     prepare(SMALL)
     assert "540" not in capsys.readouterr().err
     assert batch().frames.shape == (40, 30, *FRAME)
@@ -166,8 +166,8 @@ def test_impossible_mazes_are_refused(field: dict[str, float]) -> None:
 
 @pytest.mark.parametrize("missing", ["miniworld", "pyglet"])
 def test_without_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maze, "open_eyes", open_eyes)
-    monkeypatch.delitem(sys.modules, "vpr.data.maze_render", raising=False)
+    monkeypatch.setattr(maze, "open_renderer", open_renderer)
+    monkeypatch.delitem(sys.modules, "vpr.data.maze_env", raising=False)
     if missing == "miniworld":  # then only that is missing
         monkeypatch.setitem(sys.modules, "pyglet", FakePyglet())
     monkeypatch.setitem(sys.modules, missing, None)
@@ -190,10 +190,10 @@ class NoLibrary:
 
 
 def test_without_a_system_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maze, "open_eyes", open_eyes)
-    pyglet, render = FakePyglet(), type("Module", (), {"Eyes": NoLibrary})
+    monkeypatch.setattr(maze, "open_renderer", open_renderer)
+    pyglet, render = FakePyglet(), type("Module", (), {"MazeEnv": NoLibrary})
     monkeypatch.setitem(sys.modules, "pyglet", pyglet)
-    monkeypatch.setitem(sys.modules, "vpr.data.maze_render", render)
+    monkeypatch.setitem(sys.modules, "vpr.data.maze_env", render)
     words = (
         r'^miniworld cannot draw here \(Library "EGL" not found\.\): apt install libegl1 libgl1 '
     )
@@ -206,7 +206,7 @@ def test_reading_needs_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     SMALL.prepare()
     for module in ("miniworld", "pyglet"):
         monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setattr(maze, "open_eyes", open_eyes)
+    monkeypatch.setattr(maze, "open_renderer", open_renderer)
     assert batch().frames.shape == (40, 30, *FRAME)
 
 
@@ -214,18 +214,18 @@ def test_reading_needs_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def real(monkeypatch: pytest.MonkeyPatch) -> None:
     """Miniworld's renderer, where there is one."""
     try:
-        with open_eyes():
+        with open_renderer():
             pass
     except VPRError as error:
         pytest.skip(str(error))
-    monkeypatch.setattr(maze, "open_eyes", open_eyes)
+    monkeypatch.setattr(maze, "open_renderer", open_renderer)
 
 
 @pytest.mark.usefixtures("real")
 def test_walls_have_the_colour_of_their_label(capsys: pytest.CaptureFixture[str]) -> None:
     made = batch(count=20, length=80)
     straight = ~made.factors["turning"]
-    # At the height of the eyes nothing is to be seen but walls; those of the next hallway too.
+    # At the height of the env nothing is to be seen but walls; those of the next hallway too.
     row = made.frames[:, :, :, 32][straight]  # (frames, 3, 64)
     hue = np.array(WALLS, dtype=np.float32)[made.factors["colour"][straight]]
     hue /= hue.max(1, keepdims=True)
@@ -250,6 +250,6 @@ def test_a_leg_looks_as_in_the_whole_maze(
     (path,) = cache_of_its_own.iterdir()
     legs = np.load(path)["frame"]
     path.unlink()
-    monkeypatch.setattr(maze, "LEG", 1000)
+    monkeypatch.setattr(maze, "HALLWAYS_PER_WORLD", 1000)
     long.prepare()
     assert np.array_equal(np.load(path)["frame"], legs)

@@ -128,7 +128,7 @@ def test_decoded_once_and_again_when_it_changed(
 def test_a_broken_cache_is_made_anew(data: Video) -> None:
     data.prepare()
     (kept,) = Path(data.cache).iterdir()
-    clips.mapped.cache_clear()  # as in another process
+    clips.memory_mapped.cache_clear()  # as in another process
     kept.write_bytes(kept.read_bytes()[:-1])
     data.prepare()
     assert numbers(data).max() > 80
