@@ -8,8 +8,8 @@ from vpr.evaluation import calibration
 
 def test_by_hand() -> None:
     forecast = np.array([0.05, 0.05, 0.52, 0.58, 1.0])
-    came = np.array([False, True, True, False, True])
-    measured = calibration(forecast, came)
+    outcomes = np.array([False, True, True, False, True])
+    measured = calibration(forecast, outcomes)
     assert measured.forecast == pytest.approx([0.05, 0.55, 1.0])
     assert measured.frequency == pytest.approx([0.5, 0.5, 1.0])
     assert measured.cases == [2, 2, 1]
@@ -19,22 +19,22 @@ def test_by_hand() -> None:
 
 
 def test_who_knows_the_rate_is_calibrated_and_of_no_use() -> None:
-    came = np.arange(100) % 4 == 0
-    measured = calibration(np.full(100, 0.25), came)
+    outcomes = np.arange(100) % 4 == 0
+    measured = calibration(np.full(100, 0.25), outcomes)
     assert measured.error == pytest.approx(0)
     assert measured.skill == pytest.approx(0)
 
 
 def test_who_knows_all_has_all_the_skill() -> None:
-    came = np.arange(100) % 4 == 0
-    measured = calibration(came.astype(float), came)
+    outcomes = np.arange(100) % 4 == 0
+    measured = calibration(outcomes.astype(float), outcomes)
     assert measured.error == 0
     assert measured.skill == 1
 
 
 def test_who_is_right_and_too_sure_is_not_calibrated() -> None:
-    came = np.arange(1000) % 10 == 0
-    assert calibration(np.zeros(1000), came).error == pytest.approx(0.1)
+    outcomes = np.arange(1000) % 10 == 0
+    assert calibration(np.zeros(1000), outcomes).error == pytest.approx(0.1)
 
 
 def test_true_probabilities_are_calibrated() -> None:

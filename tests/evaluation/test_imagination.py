@@ -9,8 +9,8 @@ from vpr import VPR, VPRError
 from vpr.data import Batch, MovingBall, evaluation_rng
 from vpr.evaluation import evaluate_imagination, lengths
 from vpr.events import Clockwork
-from vpr.generation.durations import LONGEST, Durations
-from vpr.generation.event_clock import PAST
+from vpr.generation.durations import MAX_AGE, Durations
+from vpr.generation.event_clock import HISTORY
 
 BALL = MovingBall(size=16)
 
@@ -43,8 +43,8 @@ def test_a_clock_that_is_foreseen_has_all_the_skill(model: VPR) -> None:
         """Knows that level 2 updates at every third frame."""
 
         def logit(self, n: int, x: torch.Tensor) -> torch.Tensor:
-            clock = x[:, -2 * LONGEST - PAST - 1 : -PAST - 1]
-            ticks = clock.argmax(-1) % LONGEST
+            clock = x[:, -2 * MAX_AGE - HISTORY - 1 : -HISTORY - 1]
+            ticks = clock.argmax(-1) % MAX_AGE
             return torch.where(ticks == 2, 50.0, -50.0)
 
     model.rule = Clockwork((1, 3, 9))

@@ -7,7 +7,14 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, rollout
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.jumps import CHUNK, held, in_order, one_on, read_jumps, read_present
+from vpr.evaluation.jumps import (
+    CHUNK,
+    advances_by_one,
+    in_order,
+    read_jumps,
+    read_present,
+    unchanged,
+)
 from vpr.evaluation.readers import BallReader
 
 BALL = MovingBall(size=16)
@@ -35,12 +42,12 @@ def test_a_slip_counts_once_from_event_to_event() -> None:
     painted = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 0, 1]])
     last = np.array([4, 0, 0])
     wanted = [[1, 1, 1, 1], [1, 1, 0, 1], [1, 0, 0, 1]]  # nothing follows what cannot be read
-    np.testing.assert_array_equal(one_on(painted, last, 6), np.array(wanted, bool))
+    np.testing.assert_array_equal(advances_by_one(painted, last, 6), np.array(wanted, bool))
 
 
 def test_held_is_what_it_was() -> None:
     wanted = [[True, False], [False, True]]
-    assert held(np.array([[3, 4], [3, 2]]), np.array([3, 2])).tolist() == wanted
+    assert unchanged(np.array([[3, 4], [3, 2]]), np.array([3, 2])).tolist() == wanted
 
 
 def test_the_jumps_read_are_those_of_a_rollout(model: VPR, video: torch.Tensor) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from vpr.generation.event_clock import PAST, EventClock
+from vpr.generation.event_clock import HISTORY, EventClock
 from vpr.model import VPR
 from vpr.state import Trace
 
@@ -27,12 +27,12 @@ def by_hand(trace: Trace) -> tuple[list[list[int]], list[list[bool]], list[list[
             seen[-1].append(last > 0)
             later = list(zip(below[b], own[b], strict=True))[:0:-1]  # the latest first
             told = [1 if updated else -1 for tick, updated in later if tick]
-            past[-1].append((told + [0] * PAST)[:PAST])
+            past[-1].append((told + [0] * HISTORY)[:HISTORY])
     return ticks, seen, past
 
 
 def watched(tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]) -> tuple[VPR, Tensor]:
-    return tiny_model(levels=3, seed=11), scenes(batch=6, length=PAST + 6)
+    return tiny_model(levels=3, seed=11), scenes(batch=6, length=HISTORY + 6)
 
 
 def test_ticks_are_updates_of_the_level_below(
@@ -52,7 +52,7 @@ def test_ticks_are_updates_of_the_level_below(
 
 def test_forgetting_is_for_the_named_sequences() -> None:
     counted = torch.ones(2, 2, dtype=torch.bool)
-    past = torch.ones(2, 2, PAST, dtype=torch.int8)
+    past = torch.ones(2, 2, HISTORY, dtype=torch.int8)
     clock = EventClock(torch.tensor([[3, 1], [2, 2]]), counted, past, ~counted.any(1))
     forgot = clock.reset(torch.tensor([True, False]))
     assert forgot.ticks.tolist() == [[0, 0], [2, 2]]

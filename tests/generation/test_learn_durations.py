@@ -17,8 +17,8 @@ from vpr import VPR, VPRError, imagine
 from vpr.data import Batch, MovingBall
 from vpr.events import Clockwork, Decision
 from vpr.generation import learn_durations
-from vpr.generation.durations import LONGEST, Durations
-from vpr.generation.event_clock import PAST, EventClock
+from vpr.generation.durations import MAX_AGE, Durations
+from vpr.generation.event_clock import HISTORY, EventClock
 from vpr.generation.imagine import imagine_steps, predict
 from vpr.generation.learn_durations import examples, fit_durations, with_state_noise
 from vpr.pretrained import load_durations, save_durations
@@ -97,8 +97,8 @@ def test_a_regular_world_is_learned_exactly(
 def seen(ticks: int, period: int, batch: int) -> EventClock:
     """So long after an update, one of many that came every so many ticks."""
     counted = torch.ones(batch, 2, dtype=torch.bool)
-    due = (torch.arange(PAST) - ticks) % period == 0
-    past = torch.where(due, 1, -1).to(torch.int8).expand(batch, 2, PAST)
+    due = (torch.arange(HISTORY) - ticks) % period == 0
+    past = torch.where(due, 1, -1).to(torch.int8).expand(batch, 2, HISTORY)
     return EventClock(torch.full((batch, 2), ticks), counted, past, ~counted.any(1))
 
 
@@ -194,19 +194,19 @@ def test_what_each_head_is_told(model: VPR) -> None:
     with torch.no_grad():
         state = model.observe(torch.rand(4, 9, *model.config.frame)).state
     imagined = torch.tensor([True, False, False, True])
-    ticks = torch.tensor([[3, 0]] * 3 + [[LONGEST + 5, 0]])
-    past = torch.randint(-1, 2, (4, 2, PAST), dtype=torch.int8)
+    ticks = torch.tensor([[3, 0]] * 3 + [[MAX_AGE + 5, 0]])
+    past = torch.randint(-1, 2, (4, 2, HISTORY), dtype=torch.int8)
     seen = torch.tensor([[True, False]] * 4)
     two, three = durations.inputs(state, EventClock(ticks, seen, past, imagined))
-    clock = torch.zeros(4, 2 * LONGEST)
-    clock[:3, LONGEST + 3], clock[3, -1] = 1, 1
+    clock = torch.zeros(4, 2 * MAX_AGE)
+    clock[:3, MAX_AGE + 3], clock[3, -1] = 1, 1
     one, own, top = state.blocks
     two_states = torch.cat([own.s, top.s], -1)
     bit = imagined.unsqueeze(1).float()
     assert durations.state_inputs == [two_states.shape[1], top.s.shape[1]]
     before = past.float()
     assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock, before[:, 0], bit], -1))
-    clock = torch.zeros(4, 2 * LONGEST)
+    clock = torch.zeros(4, 2 * MAX_AGE)
     clock[:, 0] = 1
     assert torch.equal(three, torch.cat([top.s, own.d_next, clock, before[:, 1], bit], -1))
 

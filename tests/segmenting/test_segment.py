@@ -51,7 +51,7 @@ def test_an_encoded_file(model: VPR, tmp_path: Path) -> None:
     timeline = vpr.segment(path, model, on_progress=lambda *now: told.append(now))
     assert timeline.frames == 45
     assert timeline.source == str(path)
-    assert timeline.trouble is None
+    assert timeline.problem is None
     assert told[-1] == (45, 45)
     assert timeline.end == Fraction(45, 25)
     assert set(timeline.pictures) >= {event.frame for event in timeline.boundaries}
@@ -153,8 +153,8 @@ def test_what_is_held_does_not_grow_with_the_footage(
     model: VPR, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No more than two chunks of frames are alive at any time, and no more pictures than said."""
-    monkeypatch.setattr(keyframes, "EVENTS", 5)
-    monkeypatch.setattr(keyframes, "EVENLY", 4)
+    monkeypatch.setattr(keyframes, "MAX_EVENTS", 5)
+    monkeypatch.setattr(keyframes, "MAX_REGULAR", 4)
     alive, most = 0, 0
 
     class Heavy:

@@ -38,7 +38,7 @@ def test_every_frame_in_order_at_its_time(tmp_path: Path, kind: str) -> None:
     assert all(frame.picture.shape == (36, 64, 3) for frame in frames)
     spacing = 40 * MILLISECOND  # all three time bases can say that
     assert [frame.time for frame in frames] == [n * spacing for n in range(12)]
-    assert source.trouble is None
+    assert source.problem is None
     assert source.name == str(tmp_path / name)
     assert [f.pts for f in source] == [f.pts for f in frames]  # again, if somebody asks again
 
@@ -179,8 +179,8 @@ def test_cut_short_gives_what_is_there_and_says_so(tmp_path: Path, kind: str) ->
     source = open_footage(path)
     count = len(list(source))
     assert 5 < count < 30
-    assert source.trouble is not None
-    assert source.trouble.endswith(f"is damaged or cut short: {count} frames were read")
+    assert source.problem is not None
+    assert source.problem.endswith(f"is damaged or cut short: {count} frames were read")
 
 
 def test_a_hole_in_the_middle(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_hole_in_the_middle(tmp_path: Path) -> None:
     path.write_bytes(data)
     source = open_footage(path)
     assert 15 < len(list(source)) <= 30
-    assert source.trouble is not None
+    assert source.problem is not None
 
 
 def test_devices_and_generators_of_pyav() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vpr import VPRError
 from vpr.video import Fit
 from vpr.video.fit import Mode
-from vpr.video.orientation import Turn, turn_of
+from vpr.video.orientation import Orientation, orientation_from_matrix
 
 sides = st.integers(1, 70)
 
@@ -83,8 +83,8 @@ def test_every_display_matrix_of_quarter_turns(swap: bool, columns: bool, rows: 
     across, down = (-one if columns else one), (-one if rows else one)
     a, b, c, d = (0, down, across, 0) if swap else (across, 0, 0, down)
     matrix = np.array([a, b, 0, c, d, 0, 0, 0, 1 << 30], dtype="=i4").tobytes()
-    turn = turn_of(matrix)
-    assert turn == Turn(swap, columns, rows)
+    turn = orientation_from_matrix(matrix)
+    assert turn == Orientation(swap, columns, rows)
     picture = np.arange(6, dtype=np.uint8).reshape(2, 3, 1)
     shown = turn(picture)
     assert shown.shape[:2] == turn.size(2, 3)
@@ -96,4 +96,4 @@ def test_every_display_matrix_of_quarter_turns(swap: bool, columns: bool, rows: 
 
 @pytest.mark.parametrize("matrix", [None, b"", bytes(36), bytes(7)])
 def test_a_matrix_that_says_nothing(matrix: bytes | None) -> None:
-    assert turn_of(matrix) == Turn()
+    assert orientation_from_matrix(matrix) == Orientation()

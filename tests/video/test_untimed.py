@@ -53,7 +53,7 @@ def test_the_same_clip_in_every_kind(what: dict[str, object]) -> None:
     assert [frame.number for frame in frames] == list(range(5))
     assert [frame.time for frame in frames] == [n * Fraction(1001, 30_000) for n in range(5)]
     assert source.expected in (5, None)
-    assert source.trouble is None
+    assert source.problem is None
     assert frames[0].thumbnail(32).shape == (18, 32, 3)
     assert frames[0].picture.flags.writeable  # or PyTorch warns
 
@@ -122,7 +122,7 @@ def test_a_file_that_breaks_off(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-10])
     source = open_footage(path)
     assert len(list(source)) == 4
-    assert source.trouble == f"{path} is cut short: 4 of 5 frames were read"
+    assert source.problem == f"{path} is cut short: 4 of 5 frames were read"
 
 
 def test_an_array_by_any_name(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_pictures_of_many_kinds_and_sizes(tmp_path: Path) -> None:
     (tmp_path / ".5.png").write_bytes(b"hidden")
     source = open_footage(tmp_path)
     assert [frame.picture.shape for frame in source] == [(64, 36, 3), (36, 64, 3), (10, 20, 3)]
-    assert source.trouble == f"{tmp_path}: 1 of 4 pictures cannot be read, the first is 4.png"
+    assert source.problem == f"{tmp_path}: 1 of 4 pictures cannot be read, the first is 4.png"
     (tmp_path / "only").mkdir()
     (tmp_path / "only" / "1.png").write_bytes(b"broken")
     with pytest.raises(VPRError, match="only has no readable picture"):
@@ -155,7 +155,7 @@ def test_a_pipe_that_breaks_off_or_brings_nothing(monkeypatch: pytest.MonkeyPatc
     pipe(CLIP.tobytes()[:-1])
     source = open_footage("-", size=(64, 36))
     assert len(list(source)) == 4
-    assert source.trouble == "standard input ended within a frame: 4 frames were read"
+    assert source.problem == "standard input ended within a frame: 4 frames were read"
     pipe(b"")
     with pytest.raises(VPRError, match="has no complete frame of 64×36 rgb24"):
         list(open_footage("-", size=(64, 36)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vpr import VPRError
 from vpr.video.frames import Frame
-from vpr.watching.feed import ROOM, Arrival, Feed, blocking_feed
+from vpr.watching.feed import BUFFER_SIZE, Arrival, Feed, blocking_feed
 from vpr.watching.notices import Notices
 from vpr.watching.watcher import WatchedFrame
 
@@ -48,16 +48,19 @@ class Flood:
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 60), st.integers(1, 12))
-def test_the_oldest_are_dropped_and_each_is_counted(count: int, room: int) -> None:
+def test_the_oldest_are_dropped_and_each_is_counted(count: int, buffer_size: int) -> None:
     flood = Flood(count)
     arrivals = []
-    for arrival in Feed(flood, room=room):
+    for arrival in Feed(flood, buffer_size=buffer_size):
         flood.over.wait()  # a model that is slower than all of it
         arrivals.append(arrival)
     assert len(arrivals) + sum(arrival.dropped for arrival in arrivals) == count
-    # The first was taken while others came, then there are those that had room.
-    assert numbers(arrivals)[-min(room, count) :] == list(range(count))[-min(room, count) :]
-    assert len(arrivals) <= room + 1
+    # The first was taken while others came, then there are those that fitted into the buffer.
+    assert (
+        numbers(arrivals)[-min(buffer_size, count) :]
+        == list(range(count))[-min(buffer_size, count) :]
+    )
+    assert len(arrivals) <= buffer_size + 1
     for before, after in pairwise(arrivals):
         assert after.frame.number - before.frame.number == after.dropped + 1
 
@@ -66,7 +69,7 @@ def test_a_reader_that_is_fast_enough_sees_all() -> None:
     taken = Event()
 
     def polite() -> Iterator[Frame]:
-        for number in range(3 * ROOM):
+        for number in range(3 * BUFFER_SIZE):
             yield frame(number)
             taken.wait(10)
             taken.clear()
@@ -75,7 +78,7 @@ def test_a_reader_that_is_fast_enough_sees_all() -> None:
     for arrival in Feed(polite()):
         arrivals.append(arrival)
         taken.set()
-    assert numbers(arrivals) == list(range(3 * ROOM))
+    assert numbers(arrivals) == list(range(3 * BUFFER_SIZE))
     assert not any(arrival.dropped for arrival in arrivals)
 
 

@@ -80,8 +80,8 @@ class Decoder:
             raise UnreadableError(str(error)) from error
         shape = self.fit.channels, self.fit.height, self.fit.width
         write_parts(path, np.dtype(np.uint8), shape, _frames(source, progress))
-        if source.trouble:
-            log.warning(source.trouble)
+        if source.problem:
+            log.warning(source.problem)
 
     def _path(self, piece: str) -> Path:
         """The cache file of a piece; its name is a hash of everything that affects its pictures."""

@@ -1,6 +1,6 @@
 """Factors in the frames that a level predicts from event to event, compared with the truth.
 
-Factors of these datasets go through a fixed cycle, so that after k events they are k places on.
+The factors of these datasets follow a fixed cycle, so after k events they are k places further.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def in_order(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[
     return np.asarray(decoded == (last[:, None] + k) % values)
 
 
-def one_on(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:
-    """Whether each prediction (B, K) is one place after the one before; an error counts once."""
+def advances_by_one(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:
+    """Whether each prediction (B, K) is one place after the previous one; an error counts once."""
     before = np.concatenate([last[:, None], decoded[:, :-1]], 1)
     return np.asarray((decoded == (before + 1) % values) & (before >= 0))
 
 
-def held(decoded: NDArray[Any], last: NDArray[Any]) -> NDArray[np.bool_]:
+def unchanged(decoded: NDArray[Any], last: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether each prediction (B, K) still has the last value (B,)."""
     return np.asarray(decoded == last[:, None])
