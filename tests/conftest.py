@@ -117,7 +117,7 @@ def tiny_config() -> Callable[..., ModelConfig]:
 
 @pytest.fixture(scope="session")
 def tiny_model(tiny_config: Callable[..., ModelConfig]) -> Callable[..., VPR]:
-    """`loud` scales what the hierarchy is told of a frame, so that beliefs move and events vary."""
+    """`loud` scales the encoding of a frame, so that beliefs change and events vary."""
 
     def build(
         levels: int = 2,

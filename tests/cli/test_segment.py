@@ -193,11 +193,11 @@ def test_sweep(here: Path, model: Path, capsys: Capture) -> None:
 class Dying(pool.Worker):
     """A process that dies of every file called bad."""
 
-    def given(self, number: int, target: Any) -> pool.Worker:
+    def assign(self, number: int, target: Any) -> pool.Worker:
         if "bad" in target.source:
             self.process.kill()
             self.process.join()
-        return super().given(number, target)
+        return super().assign(number, target)
 
 
 def test_processes_side_by_side(

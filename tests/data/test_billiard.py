@@ -1,4 +1,4 @@
-"""The physics of Bouncing Balls: what must be conserved is, and nothing is where it cannot be."""
+"""The physics of Bouncing Balls: conservation laws, and no overlap or escape."""
 
 import numpy as np
 import pytest
@@ -75,14 +75,14 @@ def one(position: list[list[float]], velocity: list[list[float]]) -> Path:
     return simulate(start, speed, RADIUS, BOX, 4)
 
 
-def test_a_ball_hands_its_motion_to_one_at_rest() -> None:
+def test_a_head_on_collision() -> None:
     rolled = one([[20, 10], [20, 26]], [[0, 3], [0, 0]])
     assert rolled.time[1, 0] == pytest.approx(2)
     assert np.allclose(rolled.velocity[1, 0], [[0, 0], [0, 3]])
     assert np.allclose(rolled.at(np.array([4.0]))[0][0, 0], [[20, 16], [20, 32]])
 
 
-def test_a_glancing_blow() -> None:
+def test_an_oblique_collision() -> None:
     """At 45°, a ball at rest leaves along the line between them, the other at a right angle."""
     aside = 2 * RADIUS * np.sqrt(0.5)
     rolled = one([[20, 10], [20 + aside, 16 + aside]], [[0, 3], [0, 0]])
@@ -95,8 +95,8 @@ def test_balls_that_pass_side_by_side_do_not_meet() -> None:
     assert not rolled.velocity[..., 0].any()
 
 
-def test_a_push_that_rounding_would_swallow_is_no_collision() -> None:
-    """Touching balls, one faster by the last bit: to push them apart would change nothing."""
+def test_a_negligible_approach_is_no_collision() -> None:
+    """Touching balls whose speeds differ in the last bit: a collision would change nothing."""
     position = np.array([[[20, 20], [23, 20 + np.sqrt(90.999)]]])
     velocity = np.array([[[3, 3], [np.nextafter(3, 0), 3]]])
     pairs = np.array([[0], [1]])
@@ -105,14 +105,14 @@ def test_a_push_that_rounding_would_swallow_is_no_collision() -> None:
     assert (_time_to_collisions(position, velocity, RADIUS, pairs) == 0).all()
 
 
-def test_a_corner_turns_a_ball_around() -> None:
+def test_a_corner_reverses_a_ball() -> None:
     rolled = one([[3, 3]], [[-2, -2]])
     position, walls = rolled.at(np.array([1.0, 2.0]))
     assert np.allclose(position[0, :, 0], [[1, 1], [1, 1]])
     assert walls[0, :, 0].tolist() == [0, 2]
 
 
-def test_balls_begin_apart_and_anywhere() -> None:
+def test_initial_positions_do_not_overlap() -> None:
     position = place_balls(300, 4, RADIUS, BOX, np.random.default_rng(1))
     assert (gaps(position) >= 2 * RADIUS).all()
     assert 0 <= position.min() < 1

@@ -1,4 +1,4 @@
-"""Miniworld Maze: recorded once, cut into windows, split for evaluation, and really rendered."""
+"""Miniworld Maze: recording, windows, held-out walks and rendering."""
 
 import re
 import sys
@@ -30,7 +30,7 @@ def batch(data: MiniworldMaze = SMALL, count: int = 40, length: int = 30, seed: 
 
 
 def seen_from(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The position that a picture of the tests' renderer tells."""
+    """The position that is encoded in a picture of the tests' renderer."""
     written = (frames[:, :, 0, 0, :12] * 255).round().astype(np.uint8)
     return np.ascontiguousarray(written).view(np.float32)
 
@@ -59,7 +59,7 @@ def test_in_the_papers_maze_every_hallway_has_its_colour() -> None:
     assert made.changes["hallway"].any()
 
 
-def test_what_evaluation_sees_is_never_trained_on() -> None:
+def test_evaluation_walks_are_not_used_for_training() -> None:
     """Every frame has its own position, so that the parts can be told apart by those."""
     assert not DATASETS["maze"].held_out  # type: ignore[attr-defined]
     parts = []
@@ -118,7 +118,7 @@ def test_the_same_walks_give_the_same_file(cache_of_its_own: Path) -> None:
     assert len(np.unique(walks[:, 50, 0])) == 6  # each walk is another
 
 
-def test_a_broken_recording_is_made_anew(cache_of_its_own: Path) -> None:
+def test_a_damaged_recording_is_written_again(cache_of_its_own: Path) -> None:
     SMALL.prepare()
     (path,) = cache_of_its_own.iterdir()
     whole = path.read_bytes()
@@ -159,7 +159,7 @@ def test_longer_than_a_walk() -> None:
         {"frames": 1},
     ],
 )
-def test_impossible_mazes_are_refused(field: dict[str, float]) -> None:
+def test_invalid_settings(field: dict[str, float]) -> None:
     with pytest.raises(VPRError, match="maze needs"):
         MiniworldMaze(**field)  # type: ignore[arg-type]
 
@@ -176,14 +176,14 @@ def test_without_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 class FakePyglet:
-    """As much of it as there is to see before anything is drawn."""
+    """The part of pyglet that is used before rendering."""
 
     def __init__(self) -> None:
         self.options: dict[str, bool] = {}
 
 
 class NoLibrary:
-    """A renderer on a machine that lacks a library: pyglet's own words, and more lines of them."""
+    """A renderer without a system library, with the error message of pyglet."""
 
     def __init__(self) -> None:
         raise ImportError('Library "EGL" not found.\nmore')
@@ -225,7 +225,7 @@ def real(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_walls_have_the_colour_of_their_label(capsys: pytest.CaptureFixture[str]) -> None:
     made = batch(count=20, length=80)
     straight = ~made.factors["turning"]
-    # At the height of the env nothing is to be seen but walls; those of the next hallway too.
+    # At the height of the camera only walls are visible, including those of the next hallway.
     row = made.frames[:, :, :, 32][straight]  # (frames, 3, 64)
     hue = np.array(WALLS, dtype=np.float32)[made.factors["colour"][straight]]
     hue /= hue.max(1, keepdims=True)
@@ -241,10 +241,10 @@ def test_the_same_walk_gives_the_same_pixels(cache_of_its_own: Path) -> None:
 
 
 @pytest.mark.usefixtures("real")
-def test_a_leg_looks_as_in_the_whole_maze(
+def test_a_part_of_a_maze_is_rendered_like_the_whole(
     cache_of_its_own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is left out of a leg's world is out of sight."""
+    """The hallways that are left out of a world are not visible."""
     long = replace(SMALL, walks=1, unseen_walks=1, frames=300)
     long.prepare()
     (path,) = cache_of_its_own.iterdir()

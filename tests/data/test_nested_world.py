@@ -1,4 +1,4 @@
-"""Nested worlds: the index decides the world, labels and pixels agree, clocks keep their means."""
+"""Nested worlds: deterministic by index, labels match pixels, clocks have their mean durations."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -218,7 +218,7 @@ def test_description_and_counts() -> None:
     assert "position" not in NestedWorld(3).counts
 
 
-def test_a_negative_world_is_refused() -> None:
+def test_a_negative_world_raises() -> None:
     with pytest.raises(VPRError, match="needs a world of 0 or more, got -1"):
         NestedWorld(-1)
 

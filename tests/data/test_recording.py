@@ -1,4 +1,4 @@
-"""Recordings: whole or not there, and windows that are what was recorded."""
+"""Recordings: complete or absent, with correct windows."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_a_recording_that_fails_leaves_the_old_one(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["recording.npy"]
 
 
-def test_two_at_once_do_not_meet(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_writers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While one process records, another begins and is done with the same."""
 
     def slow() -> Iterator[Records]:
@@ -104,7 +104,7 @@ def test_two_at_once_do_not_meet(path: Path, monkeypatch: pytest.MonkeyPatch) ->
         lambda path: b"something else",
     ],
 )
-def test_what_is_no_recording_is_not_read(path: Path, content: object) -> None:
+def test_invalid_files_are_not_read(path: Path, content: object) -> None:
     path.write_bytes(content(path))  # type: ignore[operator]
     assert read_recording(path, LAYOUT) is None
 

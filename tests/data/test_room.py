@@ -1,4 +1,4 @@
-"""The renderer: solids against their definitions, the room against what was measured."""
+"""The renderer: solids against their definitions, the room against measurements."""
 
 import numpy as np
 import pytest

@@ -87,7 +87,7 @@ def test_factors_come_fastest_first() -> None:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """A renderer that takes no time; it lists the angles it was asked for."""
+    """A fast renderer that records the requested angles."""
     angles: list[float] = []
 
     def render(solid: object, angle: float) -> NDArray[np.float32]:
@@ -99,14 +99,14 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_rooms_are_rendered_once_and_kept(tmp_path: Path, drawn: list[float]) -> None:
-    path, told = tmp_path / "sub" / "rooms.safetensors", []
+    path, progress = tmp_path / "sub" / "rooms.safetensors", []
     first = Rooms(path)
     first.prepare(np.array([7, 7, 9]))
     assert len(drawn) == 2
     assert not path.exists()  # a cache is whole or not there
-    first.prepare(np.arange(ROOM_COUNT), lambda *progress: told.append(progress))
-    assert told[0] == (1, 478)
-    assert told[-1] == (478, 478)
+    first.prepare(np.arange(ROOM_COUNT), lambda *now: progress.append(now))
+    assert progress[0] == (1, 478)
+    assert progress[-1] == (478, 478)
     again = Rooms(path)
     again.prepare(np.arange(ROOM_COUNT))
     assert len(drawn) == ROOM_COUNT
@@ -126,7 +126,7 @@ def foreign(path: Path) -> None:
         foreign,
     ],
 )
-def test_a_broken_cache_is_made_anew(
+def test_a_damaged_cache_is_written_again(
     spoil: Callable[[Path], None], tmp_path: Path, drawn: list[float]
 ) -> None:
     path = tmp_path / "rooms.safetensors"
@@ -247,6 +247,6 @@ def test_files_that_are_not_3d_shapes(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("period", ["floor_period", "wall_period", "object_period"])
-def test_periods_of_nothing_are_refused(period: str) -> None:
+def test_invalid_periods(period: str) -> None:
     with pytest.raises(VPRError, match="periods of 1 frame or more"):
         ThreeDShapesDynamic(**{period: 0})

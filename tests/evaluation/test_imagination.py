@@ -1,4 +1,4 @@
-"""`evaluate_imagination`: what it reports is what happened."""
+"""`evaluate_imagination` reports calibration and lengths of events."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_report_has_every_level_above_the_first(model: VPR) -> None:
         below = detected[:, 1:].sum()
 
 
-def test_a_clock_that_is_foreseen_has_all_the_skill(model: VPR) -> None:
+def test_perfect_durations_have_skill_1(model: VPR) -> None:
     class Clock(Durations):
         """Knows that level 2 updates at every third frame."""
 
@@ -59,7 +59,7 @@ def test_a_clock_that_is_foreseen_has_all_the_skill(model: VPR) -> None:
     assert two["distance"]["detected"] == three["distance"]["detected"] == 0
 
 
-def test_data_without_labels_has_no_truth(model: VPR) -> None:
+def test_data_without_labels_has_no_true_lengths(model: VPR) -> None:
     class Unlabelled(MovingBall):
         def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
             return Batch(super().batch(count, length, rng).frames, {}, {})

@@ -1,4 +1,4 @@
-"""A bounded number of pictures: the highest and clearest events, and regular evenly spread."""
+"""A bounded number of pictures: of the highest and strongest events, and at regular intervals."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -27,7 +27,7 @@ def few() -> None:
 
 
 def watched(opening: Sequence[Event | None]) -> list[int]:
-    """The frames that are kept, given what each opens."""
+    """The frames that are kept, given the event at each frame."""
     kept = KeyFrames()
     for frame, each in enumerate(opening):
         kept.add(frame, FRAME, each)
@@ -48,7 +48,7 @@ def test_the_highest_then_the_clearest_events_are_kept(priority: list[tuple[int,
 
 @relaxed
 @given(st.integers(1, 2000))
-def test_moments_are_spread_evenly(frames: int) -> None:
+def test_regular_pictures_have_equal_distances(frames: int) -> None:
     found = watched([None] * frames)
     assert found[0] == 0
     assert len(set(np.diff(found))) <= 1
@@ -71,7 +71,7 @@ def test_a_thumbnail_is_made_only_for_what_is_kept() -> None:
     assert len(made) == regular + events
 
 
-def test_a_moment_that_opens_an_event_is_encoded_once_and_others_at_the_end(
+def test_regular_pictures_are_encoded_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     encoded: list[int] = []

@@ -1,4 +1,4 @@
-"""Video files: every frame once, upright, at its exact time; damage is told, never a crash."""
+"""Video files: every frame once, upright, at its exact time; damage is reported."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_varying_rates_are_exact(
 
 
 @pytest.mark.parametrize(("turned", "turns"), [(90, 1), (180, 2), (-90, 3)])
-def test_turned_video_is_upright(tmp_path: Path, turned: float, turns: int) -> None:
+def test_rotated_video_is_upright(tmp_path: Path, turned: float, turns: int) -> None:
     path = encode(tmp_path / "turned.mp4", turned=turned)
     (frame, *_) = open_footage(path)
     shown = np.rot90(numbered(0), turns)  # counter-clockwise, as display matrices count
@@ -80,7 +80,7 @@ def test_turned_video_is_upright(tmp_path: Path, turned: float, turns: int) -> N
     )
 
 
-def test_mirrored_video_is_set_right(tmp_path: Path) -> None:
+def test_mirrored_video_is_corrected(tmp_path: Path) -> None:
     path = tmp_path / "mirrored.mp4"
     with av.open(str(path), "w") as file:
         stream = file.add_stream("h264", rate=25)

@@ -66,12 +66,12 @@ def test_grey_and_fitted_in_every_kind(what: dict[str, object]) -> None:
         assert frame.thumbnail().shape == (36, 64, 3)  # still whole, and in colours
 
 
-def test_25_frames_a_second_if_nobody_says() -> None:
+def test_default_rate_is_25() -> None:
     assert [frame.time for frame in open_footage(CLIP)][:2] == [0, Fraction(1, 25)]
 
 
 @pytest.mark.parametrize("rate", [0, -1, "fast", "1/0", float("nan"), 1e9])
-def test_rates_that_are_none(rate: object) -> None:
+def test_invalid_rates(rate: object) -> None:
     with pytest.raises(VPRError, match="rate must be"):
         open_footage(CLIP, rate=rate)  # type: ignore[arg-type]
 
@@ -98,13 +98,13 @@ def test_floats_are_from_0_to_1(dtype: type) -> None:
         (lambda a: np.broadcast_to(np.uint8(0), (2, 9000, 9000)), "9000×9000"),
     ],
 )
-def test_arrays_that_are_no_footage(tmp_path: Path, spoil: object, says: str) -> None:
+def test_invalid_arrays(tmp_path: Path, spoil: object, says: str) -> None:
     values = spoil((CLIP / 255).astype(np.float32))  # type: ignore[operator]
     with pytest.raises(VPRError, match=says):
         list(open_footage(values))
 
 
-def test_files_that_are_no_footage(tmp_path: Path) -> None:
+def test_invalid_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "two.npz", a=CLIP, b=CLIP)
     with pytest.raises(VPRError, match="has 2 arrays: save the frames as the only one"):
         open_footage(tmp_path / "two.npz")
@@ -116,7 +116,7 @@ def test_files_that_are_no_footage(tmp_path: Path) -> None:
         open_footage(tmp_path / "objects.npy")
 
 
-def test_a_file_that_breaks_off(tmp_path: Path) -> None:
+def test_a_truncated_file(tmp_path: Path) -> None:
     path = tmp_path / "cut.npy"
     np.save(path, CLIP)
     path.write_bytes(path.read_bytes()[:-10])
@@ -148,7 +148,7 @@ def test_pictures_of_many_kinds_and_sizes(tmp_path: Path) -> None:
         list(open_footage(tmp_path / "only"))
 
 
-def test_a_pipe_that_breaks_off_or_brings_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_or_empty_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     def pipe(data: bytes) -> None:
         monkeypatch.setattr(sys, "stdin", type("In", (), {"buffer": io.BytesIO(data)}))
 

@@ -141,7 +141,7 @@ def test_a_terminal_without_unicode_gets_plain_letters() -> None:
     assert "#" in text
 
 
-def test_drops_and_lateness_are_said() -> None:
+def test_drops_and_delay_are_shown() -> None:
     view = TerminalView(console(), "a very long name " * 20, levels=2)
     view.show(seen(1, dropped=3))
     view.show(seen(9, dropped=4, late=2.4))
@@ -159,7 +159,7 @@ def test_the_view_is_drawn_a_few_times_a_second() -> None:
     assert 15 <= len(draws) <= 17
 
 
-def test_the_end_in_words() -> None:
+def test_summary_text() -> None:
     summary = {
         "ended": "stopped",
         "frames": 90,

@@ -1,4 +1,4 @@
-"""What a level decided in a sequence: the common input of films in the demo and the report."""
+"""The decisions of a level in a sequence: the common input of films in the demo and the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run a model on a few new sequences and collect what the demo shows."""
+"""Runs a model on a few new sequences and collects the data of the demo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run a model on new sequences, in batches, and keep what the report counts and shows."""
+"""Runs a model on new sequences, in batches, and collects the data of the report."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from vpr.pages.timeline.timeline_data import timeline_data
 from vpr.segmenting.timeline import Timeline
 
 SCRIPTS = (
-    "given",
-    "words",
+    "data",
+    "format",
     "view",
     "state",
     "rows",
