@@ -13,9 +13,7 @@ from vpr.data import ThreeDShapesDynamic, training_rng
 from vpr.evaluation.readers import Reading
 
 BATCH, LENGTH, RATE = 32, 2, 2e-3  # sequences, their frames, and of Adam
-MAX_NOISE = (
-    0.1  # maximum noise on a pixel in training, because decoded frames are noisier than the data
-)
+MAX_NOISE = 0.1  # standard deviation in training, because decoded frames are noisier than the data
 CHUNK = 256  # pictures per batch
 
 VERSION = 1  # raise it when network or training change, so that stored networks are trained again

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.evaluation.readers import Reader, Reading
+from vpr.evaluation.readers import Reader, Reading, concatenate
 from vpr.generation.generate import decode
 from vpr.model import VPR
 
@@ -40,7 +40,7 @@ def swaps(model: VPR, reader: Reader, video: Tensor, true: Reading, level: int) 
     parts = []
     for state, s in zip(states, torch.split(other, CHUNK), strict=True):
         parts.append(reader(decode(model, state, level, s.unsqueeze(1))[:, 0]))
-    decoded = {name: np.concatenate([part[name] for part in parts]) for name in true}
+    decoded = concatenate(parts)
     return {name: _swap_shares(decoded[name], values) for name, values in true.items()}
 
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.evaluation.readers import Reader, Reading
+from vpr.evaluation.readers import Reader, Reading, concatenate
 from vpr.generation.event_clock import EventClock
 from vpr.generation.imagine import Endings, Hazards, imagine_steps
 from vpr.model import VPR
@@ -47,7 +47,7 @@ def read_imagined(
     c0, boundary = (torch.stack(each, 1) for each in zip(*steps, strict=True))
     flat = c0.flatten(0, 1)  # (B · F, D)
     parts = [reader(model.reconstruct(part)) for part in torch.split(flat, DECODE_BATCH)]
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    whole = concatenate(parts)
     decoded = {name: e.reshape(len(video), frames, *e.shape[1:]) for name, e in whole.items()}
     return ImaginedReading(boundary.cpu().numpy(), decoded)
 

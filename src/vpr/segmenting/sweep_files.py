@@ -54,8 +54,6 @@ def as_png(sweep: Sweep) -> bytes:
         axes.set_title(f"{Path(sweep.source).name}, {sweep.frames} frames")
         axes.legend()
         with warnings.catch_warnings():
-            warnings.filterwarnings(
-                "ignore", "Glyph"
-            )  # a file name with characters that the font lacks
+            warnings.filterwarnings("ignore", "Glyph")  # of file names, missing in the font
             figure.savefig(buffer, format="png", dpi=110)
     return buffer.getvalue()
