@@ -17,7 +17,7 @@ from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
 from vpr.data import Dataset, MiniworldMaze, MovingBall, Vectors, Video, maze
-from vpr.data.maze_eyes import Look
+from vpr.data.maze_render import RenderFrames
 from vpr.data.maze_walk import FRAME as MAZE_FRAME
 from vpr.data.maze_walk import Plan
 from vpr.model import VPR
@@ -59,16 +59,16 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def blind() -> Iterator[None]:
     """Tests do without miniworld: a picture of a maze is the position it is seen from, in bytes."""
 
-    def look(plan: Plan, position: NDArray[np.float32]) -> NDArray[np.uint8]:
+    def render_frames(plan: Plan, position: NDArray[np.float32]) -> NDArray[np.uint8]:
         written = position.view(np.uint8)  # (T, 12)
         return np.tile(written, (1, 1024)).reshape(-1, *MAZE_FRAME)
 
     @contextmanager
-    def open_eyes() -> Iterator[Look]:
-        yield look
+    def open_renderer() -> Iterator[RenderFrames]:
+        yield render_frames
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maze, "open_eyes", open_eyes)
+        patch.setattr(maze, "open_renderer", open_renderer)
         yield
 
 
@@ -117,7 +117,7 @@ def tiny_config() -> Callable[..., ModelConfig]:
 
 @pytest.fixture(scope="session")
 def tiny_model(tiny_config: Callable[..., ModelConfig]) -> Callable[..., VPR]:
-    """`loud` scales what the hierarchy is told of a frame, so that beliefs move and events vary."""
+    """`loud` scales the encoding of a frame, so that beliefs change and events vary."""
 
     def build(
         levels: int = 2,

@@ -123,7 +123,7 @@ def test_bad_input_is_told_in_a_line_each_and_the_rest_is_done(
     assert {name: told[name]["status"] for name in good} == dict.fromkeys(good, "done")
     assert told["cut.mp4"]["status"] == "damaged"
     assert 0 < told["cut.mp4"]["frames"] < 60
-    assert Timeline.from_json("out/cut.json").trouble == told["cut.mp4"]["trouble"]
+    assert Timeline.from_json("out/cut.json").problem == told["cut.mp4"]["trouble"]
     assert told["one.npy"]["events"] == {"2": 0, "3": 0}
     lines = [line for line in err.splitlines() if line.startswith("vpr: ")]
     assert len(lines) == len(bad) + 2
@@ -193,11 +193,11 @@ def test_sweep(here: Path, model: Path, capsys: Capture) -> None:
 class Dying(pool.Worker):
     """A process that dies of every file called bad."""
 
-    def given(self, number: int, target: Any) -> pool.Worker:
+    def assign(self, number: int, target: Any) -> pool.Worker:
         if "bad" in target.source:
             self.process.kill()
             self.process.join()
-        return super().given(number, target)
+        return super().assign(number, target)
 
 
 def test_processes_side_by_side(
@@ -218,5 +218,5 @@ def test_processes_side_by_side(
 
 def test_ok() -> None:
     assert Outcome("a", "done").ok
-    assert not Outcome("a", "failed", trouble="x").ok
-    assert not Outcome("a", "skipped", trouble="x").ok
+    assert not Outcome("a", "failed", problem="x").ok
+    assert not Outcome("a", "skipped", problem="x").ok

@@ -22,7 +22,7 @@ def batch(count: int = 8, length: int = 40, seed: int = 0, **fields: object) -> 
     "fields", [{}, {"size": 16, "balls": 3}, {"size": 32, "radius": 3.7, "balls": 5}]
 )
 def test_every_pixel(fields: dict[str, object]) -> None:
-    """Pixel by pixel, as its definition says; the dataset looks only where a ball can be."""
+    """Pixel by pixel against the definition; the dataset draws only the square around a ball."""
     data = BouncingBalls(**fields)
     made = batch(3, 12, **fields)
     axis = np.arange(data.size, dtype=np.float32)
@@ -156,7 +156,7 @@ def test_sizes_show_the_same_scene() -> None:
         ({"balls": 6}, "6 balls of radius 6 are too crowded: use fewer or smaller ones"),
     ],
 )
-def test_impossible_settings_are_refused(fields: dict[str, object], words: str) -> None:
+def test_invalid_settings(fields: dict[str, object], words: str) -> None:
     with pytest.raises(VPRError, match=words):
         BouncingBalls(**fields)
 

@@ -1,4 +1,4 @@
-"""Every dataset: the labels are true, the streams are apart, a seed is a seed."""
+"""All datasets: correct labels, independent random streams, reproducible seeds."""
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_ball_is_where_and_what_its_labels_say() -> None:
     ],
 )
 def test_every_pixel_of_a_ball(ball: MovingBall) -> None:
-    """Pixel by pixel, as its definition says; the dataset looks only where a ball can be."""
+    """Pixel by pixel against the definition; the dataset draws only the square around a ball."""
     batch = ball.batch(4, 12, np.random.default_rng(2))
     axis = np.arange(ball.size, dtype=np.float32)
     dy, dx = ((axis - batch.factors["position"][..., i, None]) ** 2 for i in range(2))
@@ -145,6 +145,6 @@ def test_synthetic_jumps_every_ten_steps() -> None:
         lambda: Synthetic(values=1),
     ],
 )
-def test_impossible_settings_are_refused(make: object) -> None:
+def test_invalid_settings(make: object) -> None:
     with pytest.raises(VPRError):
         make()  # type: ignore[operator]

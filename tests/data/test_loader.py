@@ -1,4 +1,4 @@
-"""The bridge to DataLoader: whole batches, one stream for each worker, the same for a seed."""
+"""DataLoader: complete batches, one stream per worker, reproducible seeds."""
 
 from itertools import islice
 

@@ -1,4 +1,4 @@
-"""Miniworld Maze: recorded once, cut into windows, split for evaluation, and really rendered."""
+"""Miniworld Maze: recording, windows, held-out walks and rendering."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from vpr import VPRError
 from vpr.cli import main
 from vpr.cli.show import prepare
 from vpr.data import DATASETS, Batch, MiniworldMaze, MovingBall, maze, unseen
-from vpr.data.maze_eyes import open_eyes
+from vpr.data.maze_render import open_renderer
 from vpr.data.maze_walk import FRAME, WALLS
 
 SMALL = MiniworldMaze(walks=4, unseen_walks=2, frames=90)
@@ -30,7 +30,7 @@ def batch(data: MiniworldMaze = SMALL, count: int = 40, length: int = 30, seed: 
 
 
 def seen_from(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The position that a picture of the tests' renderer tells."""
+    """The position that is encoded in a picture of the tests' renderer."""
     written = (frames[:, :, 0, 0, :12] * 255).round().astype(np.uint8)
     return np.ascontiguousarray(written).view(np.float32)
 
@@ -59,7 +59,7 @@ def test_in_the_papers_maze_every_hallway_has_its_colour() -> None:
     assert made.changes["hallway"].any()
 
 
-def test_what_evaluation_sees_is_never_trained_on() -> None:
+def test_evaluation_walks_are_not_used_for_training() -> None:
     """Every frame has its own position, so that the parts can be told apart by those."""
     assert not DATASETS["maze"].held_out  # type: ignore[attr-defined]
     parts = []
@@ -95,7 +95,7 @@ def test_recorded_once_and_with_a_bar(
 ) -> None:
     prepare(SMALL)
     assert "540/540" in capsys.readouterr().err
-    monkeypatch.setattr(maze, "open_eyes", lambda: pytest.fail("there is a recording"))
+    monkeypatch.setattr(maze, "open_renderer", lambda: pytest.fail("there is a recording"))
     prepare(SMALL)
     assert "540" not in capsys.readouterr().err
     assert batch().frames.shape == (40, 30, *FRAME)
@@ -118,7 +118,7 @@ def test_the_same_walks_give_the_same_file(cache_of_its_own: Path) -> None:
     assert len(np.unique(walks[:, 50, 0])) == 6  # each walk is another
 
 
-def test_a_broken_recording_is_made_anew(cache_of_its_own: Path) -> None:
+def test_a_damaged_recording_is_written_again(cache_of_its_own: Path) -> None:
     SMALL.prepare()
     (path,) = cache_of_its_own.iterdir()
     whole = path.read_bytes()
@@ -159,15 +159,15 @@ def test_longer_than_a_walk() -> None:
         {"frames": 1},
     ],
 )
-def test_impossible_mazes_are_refused(field: dict[str, float]) -> None:
+def test_invalid_settings(field: dict[str, float]) -> None:
     with pytest.raises(VPRError, match="maze needs"):
         MiniworldMaze(**field)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("missing", ["miniworld", "pyglet"])
 def test_without_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maze, "open_eyes", open_eyes)
-    monkeypatch.delitem(sys.modules, "vpr.data.maze_render", raising=False)
+    monkeypatch.setattr(maze, "open_renderer", open_renderer)
+    monkeypatch.delitem(sys.modules, "vpr.data.maze_env", raising=False)
     if missing == "miniworld":  # then only that is missing
         monkeypatch.setitem(sys.modules, "pyglet", FakePyglet())
     monkeypatch.setitem(sys.modules, missing, None)
@@ -176,24 +176,24 @@ def test_without_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 class FakePyglet:
-    """As much of it as there is to see before anything is drawn."""
+    """The part of pyglet that is used before rendering."""
 
     def __init__(self) -> None:
         self.options: dict[str, bool] = {}
 
 
 class NoLibrary:
-    """A renderer on a machine that lacks a library: pyglet's own words, and more lines of them."""
+    """A renderer without a system library, with the error message of pyglet."""
 
     def __init__(self) -> None:
         raise ImportError('Library "EGL" not found.\nmore')
 
 
 def test_without_a_system_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maze, "open_eyes", open_eyes)
-    pyglet, render = FakePyglet(), type("Module", (), {"Eyes": NoLibrary})
+    monkeypatch.setattr(maze, "open_renderer", open_renderer)
+    pyglet, render = FakePyglet(), type("Module", (), {"MazeEnv": NoLibrary})
     monkeypatch.setitem(sys.modules, "pyglet", pyglet)
-    monkeypatch.setitem(sys.modules, "vpr.data.maze_render", render)
+    monkeypatch.setitem(sys.modules, "vpr.data.maze_env", render)
     words = (
         r'^miniworld cannot draw here \(Library "EGL" not found\.\): apt install libegl1 libgl1 '
     )
@@ -206,7 +206,7 @@ def test_reading_needs_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     SMALL.prepare()
     for module in ("miniworld", "pyglet"):
         monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setattr(maze, "open_eyes", open_eyes)
+    monkeypatch.setattr(maze, "open_renderer", open_renderer)
     assert batch().frames.shape == (40, 30, *FRAME)
 
 
@@ -214,18 +214,18 @@ def test_reading_needs_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def real(monkeypatch: pytest.MonkeyPatch) -> None:
     """Miniworld's renderer, where there is one."""
     try:
-        with open_eyes():
+        with open_renderer():
             pass
     except VPRError as error:
         pytest.skip(str(error))
-    monkeypatch.setattr(maze, "open_eyes", open_eyes)
+    monkeypatch.setattr(maze, "open_renderer", open_renderer)
 
 
 @pytest.mark.usefixtures("real")
 def test_walls_have_the_colour_of_their_label(capsys: pytest.CaptureFixture[str]) -> None:
     made = batch(count=20, length=80)
     straight = ~made.factors["turning"]
-    # At the height of the eyes nothing is to be seen but walls; those of the next hallway too.
+    # At the height of the camera only walls are visible, including those of the next hallway.
     row = made.frames[:, :, :, 32][straight]  # (frames, 3, 64)
     hue = np.array(WALLS, dtype=np.float32)[made.factors["colour"][straight]]
     hue /= hue.max(1, keepdims=True)
@@ -241,15 +241,15 @@ def test_the_same_walk_gives_the_same_pixels(cache_of_its_own: Path) -> None:
 
 
 @pytest.mark.usefixtures("real")
-def test_a_leg_looks_as_in_the_whole_maze(
+def test_a_part_of_a_maze_is_rendered_like_the_whole(
     cache_of_its_own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is left out of a leg's world is out of sight."""
+    """The hallways that are left out of a world are not visible."""
     long = replace(SMALL, walks=1, unseen_walks=1, frames=300)
     long.prepare()
     (path,) = cache_of_its_own.iterdir()
     legs = np.load(path)["frame"]
     path.unlink()
-    monkeypatch.setattr(maze, "LEG", 1000)
+    monkeypatch.setattr(maze, "HALLWAYS_PER_WORLD", 1000)
     long.prepare()
     assert np.array_equal(np.load(path)["frame"], legs)

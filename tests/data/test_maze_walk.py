@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from vpr.data.maze_walk import (
-    BEND,
     RADIUS,
+    TURN_LENGTH,
     WIDTH,
     Plan,
     Walk,
@@ -115,7 +115,7 @@ def test_there_are_hallways_enough_for_the_fastest() -> None:
         plan = draw_plan(count, (3.75, 3.75), 2, (1, 1), rng)
         last = walk(plan, frames, (2.5, 2.5), 0.0, rng).hallway[-1]
         assert last < count - 1  # into the last corner one would turn, and there is no way
-    assert pytest.approx(np.pi / 2 * RADIUS) == BEND
+    assert pytest.approx(np.pi / 2 * RADIUS) == TURN_LENGTH
 
 
 def test_a_part_of_a_chain() -> None:

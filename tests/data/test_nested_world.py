@@ -1,4 +1,4 @@
-"""Nested worlds: the index decides the world, labels and pixels agree, clocks keep their means."""
+"""Nested worlds: deterministic by index, labels match pixels, clocks have their mean durations."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -12,9 +12,16 @@ from numpy.typing import NDArray
 from vpr import VPRError
 from vpr.cli import main
 from vpr.data import Batch, NestedWorld
-from vpr.data.nested_render import SIZE, Scene, paint
-from vpr.data.nested_spec import DEVELOPMENT, EVALUATION, FASTEST, LIMITS, SLOW, draw_world
-from vpr.data.nested_timeline import DURATIONS, ORDERS, Clock, changes_of, fire, values_of
+from vpr.data.nested_render import SIZE, Scene, render
+from vpr.data.nested_spec import DEVELOPMENT, EVALUATION, FASTEST, MEAN_LIMITS, SLOW, draw_world
+from vpr.data.nested_timeline import (
+    DURATIONS,
+    ORDERS,
+    Clock,
+    draw_changes,
+    factor_changes,
+    factor_values,
+)
 from vpr.data.nested_world import _bounce, _circle, level_changes
 
 WORLDS = [*DEVELOPMENT, *EVALUATION]
@@ -31,14 +38,14 @@ def any_scene(world: int, count: int, rng: np.random.Generator) -> Scene:
     """Scenes (count, 1) in which every rendering has a random value."""
     spec = draw_world(world)
     scene: Scene = {name: np.zeros((count, 1), dtype=np.int64) for name in RENDERINGS}
-    for name in {*spec.looks, *spec.factors} - {"position"}:
+    for name in {*spec.variants, *spec.factors} - {"position"}:
         scene[name] = rng.integers(spec.values(name), size=(count, 1))
     return scene | {"position": rng.integers(spec.radius, SIZE - spec.radius, size=(count, 1, 2))}
 
 
 def changed_pixels(before: Scene, after: Scene, world: int) -> NDArray[np.int64]:
     """How many pixels of each scene differ in a channel by twice the strongest noise: (count,)."""
-    difference = np.abs(paint(world, before) - paint(world, after)).max(2)
+    difference = np.abs(render(world, before) - render(world, after)).max(2)
     counted: NDArray[np.int64] = (difference >= 0.06).sum((-2, -1))[:, 0]
     return counted
 
@@ -64,7 +71,7 @@ def test_a_world_is_valid(world: int) -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_durations_are_within_their_limits_and_three_to_five_times_the_last(world: int) -> None:
     means = draw_world(world).mean_frames()
-    assert all(low <= mean <= high for mean, (low, high) in zip(means, LIMITS, strict=False))
+    assert all(low <= mean <= high for mean, (low, high) in zip(means, MEAN_LIMITS, strict=False))
     assert all(3 <= b / a <= 5 for a, b in pairwise(means))
 
 
@@ -123,7 +130,7 @@ def test_each_factor_is_visible_whatever_the_others_are(world: int, seed: int) -
 def test_rendering_is_a_pure_function_and_noise_comes_after() -> None:
     for world in (2, 3, 13):
         scene = any_scene(world, 5, np.random.default_rng(0))
-        assert np.array_equal(paint(world, scene), paint(world, scene))
+        assert np.array_equal(render(world, scene), render(world, scene))
         noisy, clean = batch(world), batch(world, clean=True)
         for name in clean.factors:
             assert np.array_equal(noisy.factors[name], clean.factors[name])
@@ -173,14 +180,14 @@ def test_a_clock_is_stationary_and_keeps_its_durations(
     mean: int, durations: str, order: str
 ) -> None:
     clock, rng = Clock(mean, durations, order), np.random.default_rng(mean)
-    fired = fire(clock, 4000, 4 * mean, rng)
+    fired = draw_changes(clock, 4000, 4 * mean, rng)
     for part in np.array_split(fired, 4, axis=1):  # also at the beginning
         assert part.mean() == pytest.approx(1 / mean, rel=0.08)
     rows, columns = np.nonzero(fired)
     gaps = np.diff(columns)[np.diff(rows) == 0]
-    assert gaps.min() >= clock.least
-    assert clock.most is None or gaps.max() <= clock.most
-    values = values_of(clock, 4, fired, rng)
+    assert gaps.min() >= clock.shortest
+    assert clock.longest is None or gaps.max() <= clock.longest
+    values = factor_values(clock, 4, fired, rng)
     steps = np.diff(values, axis=1)[fired[:, 1:]] % 4
     assert set(np.unique(steps)) == ({1} if order == "cyclic" else {1, 2, 3})
 
@@ -188,7 +195,7 @@ def test_a_clock_is_stationary_and_keeps_its_durations(
 @pytest.mark.parametrize("world", WORLDS)
 def test_mean_durations(world: int) -> None:
     spec = draw_world(world)
-    changes = changes_of(spec.clocks, spec.nested, 2000, 100, np.random.default_rng(world))
+    changes = factor_changes(spec.clocks, spec.nested, 2000, 100, np.random.default_rng(world))
     for mean, marks in zip(spec.mean_frames(), changes, strict=True):
         assert marks[:, 1:].mean() == pytest.approx(1 / mean, rel=0.08)
         assert not marks[:, 0].any()
@@ -211,7 +218,7 @@ def test_description_and_counts() -> None:
     assert "position" not in NestedWorld(3).counts
 
 
-def test_a_negative_world_is_refused() -> None:
+def test_a_negative_world_raises() -> None:
     with pytest.raises(VPRError, match="needs a world of 0 or more, got -1"):
         NestedWorld(-1)
 

@@ -1,4 +1,4 @@
-"""Recordings: whole or not there, and windows that are what was recorded."""
+"""Recordings: complete or absent, with correct windows."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from vpr import VPRError
-from vpr.data.recording import Layout, Records, cut, read_recording, record_type, write_recording
+from vpr.data.recording import (
+    Layout,
+    Records,
+    random_windows,
+    read_recording,
+    record_type,
+    write_recording,
+)
 
 KIND = record_type((1, 2, 2), {"place": np.dtype((np.float32, (2,))), "dark": np.bool_})
 LAYOUT = Layout(KIND, (3, 20))
@@ -41,7 +48,7 @@ def test_what_is_written_is_read(path: Path) -> None:
 def test_windows_are_pieces_of_the_recording(path: Path) -> None:
     records = read_recording(path, LAYOUT)
     assert records is not None
-    frames, labels = cut(records, 200, 7, np.random.default_rng(0))
+    frames, labels = random_windows(records, 200, 7, np.random.default_rng(0))
     assert frames.shape == (200, 7, 1, 2, 2)
     assert frames.dtype == np.float32
     number = labels["place"][..., 0]
@@ -56,9 +63,9 @@ def test_windows_are_pieces_of_the_recording(path: Path) -> None:
 def test_more_frames_than_there_are(path: Path) -> None:
     records = read_recording(path, LAYOUT)
     assert records is not None
-    assert cut(records, 2, 20, np.random.default_rng(0))[0].shape == (2, 20, 1, 2, 2)
+    assert random_windows(records, 2, 20, np.random.default_rng(0))[0].shape == (2, 20, 1, 2, 2)
     with pytest.raises(VPRError, match="takes of 20 frames, 21 are too many"):
-        cut(records, 2, 21, np.random.default_rng(0))
+        random_windows(records, 2, 21, np.random.default_rng(0))
 
 
 def test_a_recording_that_fails_leaves_the_old_one(path: Path) -> None:
@@ -73,7 +80,7 @@ def test_a_recording_that_fails_leaves_the_old_one(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["recording.npy"]
 
 
-def test_two_at_once_do_not_meet(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_writers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While one process records, another begins and is done with the same."""
 
     def slow() -> Iterator[Records]:
@@ -97,7 +104,7 @@ def test_two_at_once_do_not_meet(path: Path, monkeypatch: pytest.MonkeyPatch) ->
         lambda path: b"something else",
     ],
 )
-def test_what_is_no_recording_is_not_read(path: Path, content: object) -> None:
+def test_invalid_files_are_not_read(path: Path, content: object) -> None:
     path.write_bytes(content(path))  # type: ignore[operator]
     assert read_recording(path, LAYOUT) is None
 

@@ -1,4 +1,4 @@
-"""The renderer: solids against their definitions, the room against what was measured."""
+"""The renderer: solids against their definitions, the room against measurements."""
 
 import numpy as np
 import pytest
@@ -49,8 +49,8 @@ def test_normals_point_outwards(name: str) -> None:
     origin = rng.uniform(3, 6, (3, 300)).astype(np.float32)
     rays = (rng.uniform(-0.6, 1.6, (3, 300)) - origin).astype(np.float32)
     enter, leave = SOLIDS[name].span(origin, rays)
-    met = enter <= leave
-    point = (origin + enter * rays)[:, met]
+    hit = enter <= leave
+    point = (origin + enter * rays)[:, hit]
     normal = SOLIDS[name].normal(point)
     assert np.allclose(np.linalg.norm(normal, axis=0), 1, atol=1e-3)
     assert not inside(name, point + 0.01 * normal).any()

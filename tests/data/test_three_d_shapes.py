@@ -13,7 +13,7 @@ from vpr.cli import main
 from vpr.cli.show import prepare
 from vpr.data import Batch, ThreeDShapesDynamic
 from vpr.data import rooms as rooms_file
-from vpr.data.rooms import COUNT, GRID, HUES, SKY_BLUE, UNIT, Rooms, rooms
+from vpr.data.rooms import GRID, HUES, PLANE_SCALE, ROOM_COUNT, SKY_BLUE, Rooms, rooms
 from vpr.data.three_d_shapes import FACTORS
 from vpr.utils.cache_folder import cache_folder
 from vpr.utils.files import write_bytes, write_tensors
@@ -29,7 +29,10 @@ def test_pixels_have_the_hue_of_their_label() -> None:
     """Where a pixel belongs to one surface only, and is not so bright that it is clipped."""
     made = batch()
     still = np.stack([made.factors[name][:, 0] for name in FACTORS[3:]])
-    planes = rooms().planes[np.ravel_multi_index(tuple(still), GRID)].reshape(-1, 5, 64, 64) / UNIT
+    planes = (
+        rooms().planes[np.ravel_multi_index(tuple(still), GRID)].reshape(-1, 5, 64, 64)
+        / PLANE_SCALE
+    )
     for k, name in enumerate(FACTORS[:3]):
         alone = (planes[:, k] > 0) & (planes[:, k] <= 1) & (np.delete(planes, k, 1) == 0).all(1)
         for b in range(len(alone)):
@@ -84,7 +87,7 @@ def test_factors_come_fastest_first() -> None:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """A renderer that takes no time; it lists the angles it was asked for."""
+    """A fast renderer that records the requested angles."""
     angles: list[float] = []
 
     def render(solid: object, angle: float) -> NDArray[np.float32]:
@@ -96,17 +99,17 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_rooms_are_rendered_once_and_kept(tmp_path: Path, drawn: list[float]) -> None:
-    path, told = tmp_path / "sub" / "rooms.safetensors", []
+    path, progress = tmp_path / "sub" / "rooms.safetensors", []
     first = Rooms(path)
     first.prepare(np.array([7, 7, 9]))
     assert len(drawn) == 2
     assert not path.exists()  # a cache is whole or not there
-    first.prepare(np.arange(COUNT), lambda *progress: told.append(progress))
-    assert told[0] == (1, 478)
-    assert told[-1] == (478, 478)
+    first.prepare(np.arange(ROOM_COUNT), lambda *now: progress.append(now))
+    assert progress[0] == (1, 478)
+    assert progress[-1] == (478, 478)
     again = Rooms(path)
-    again.prepare(np.arange(COUNT))
-    assert len(drawn) == COUNT
+    again.prepare(np.arange(ROOM_COUNT))
+    assert len(drawn) == ROOM_COUNT
     assert np.array_equal(first.planes, again.planes)
 
 
@@ -123,26 +126,26 @@ def foreign(path: Path) -> None:
         foreign,
     ],
 )
-def test_a_broken_cache_is_made_anew(
+def test_a_damaged_cache_is_written_again(
     spoil: Callable[[Path], None], tmp_path: Path, drawn: list[float]
 ) -> None:
     path = tmp_path / "rooms.safetensors"
     whole = Rooms(path)
-    whole.prepare(np.arange(COUNT))
+    whole.prepare(np.arange(ROOM_COUNT))
     spoil(path)
     repaired = Rooms(path)
-    repaired.prepare(np.arange(COUNT))
-    assert len(drawn) == 2 * COUNT
-    assert Rooms(path).ready.all()
+    repaired.prepare(np.arange(ROOM_COUNT))
+    assert len(drawn) == 2 * ROOM_COUNT
+    assert Rooms(path).rendered.all()
     assert np.array_equal(Rooms(path).planes, whole.planes)
 
 
 def test_without_a_cache_folder_rooms_stay_in_memory(tmp_path: Path, drawn: list[float]) -> None:
     (tmp_path / "file").write_text("no folder")
     kept = Rooms(tmp_path / "file" / "rooms.safetensors")
-    kept.prepare(np.arange(COUNT))
-    kept.prepare(np.arange(COUNT))
-    assert len(drawn) == COUNT
+    kept.prepare(np.arange(ROOM_COUNT))
+    kept.prepare(np.arange(ROOM_COUNT))
+    assert len(drawn) == ROOM_COUNT
 
 
 def test_a_command_shows_how_rendering_goes(
@@ -153,7 +156,7 @@ def test_a_command_shows_how_rendering_goes(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     prepare(ThreeDShapesDynamic())
-    assert len(drawn) == COUNT
+    assert len(drawn) == ROOM_COUNT
     assert [path.name for path in (tmp_path / "vpr").iterdir()] == ["3dsd-v1.safetensors"]
     assert "480/480" in capsys.readouterr().err
 
@@ -244,6 +247,6 @@ def test_files_that_are_not_3d_shapes(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("period", ["floor_period", "wall_period", "object_period"])
-def test_periods_of_nothing_are_refused(period: str) -> None:
+def test_invalid_periods(period: str) -> None:
     with pytest.raises(VPRError, match="periods of 1 frame or more"):
         ThreeDShapesDynamic(**{period: 0})

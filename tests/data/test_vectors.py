@@ -1,4 +1,4 @@
-"""People's own feature vectors: what is read, what is held out, and what is refused."""
+"""User feature vectors: reading, held-out part, invalid input."""
 
 from __future__ import annotations
 

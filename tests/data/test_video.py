@@ -1,4 +1,4 @@
-"""Footage as a dataset: decoded once, split by time, windows that are what was filmed."""
+"""Footage as a dataset: decoded once, split by time, correct windows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIZE = (16, 16)
 
 
 def counted(path: Path, frames: int, first: int = 0) -> Path:
-    """Footage whose frames say their number, to 255."""
+    """Footage whose frames show their number, up to 255."""
     numbers = np.arange(first, first + frames, dtype=np.uint8)
     np.save(path, np.tile(numbers[:, None, None], (1, *SIZE)))
     return path
@@ -86,7 +86,7 @@ def test_footage_that_is_too_short(data: Video) -> None:
     lengths=st.lists(st.integers(1, 300), min_size=1, max_size=60),
     share=st.floats(0.01, 0.5),
 )
-def test_parts_never_meet_and_nothing_is_lost(lengths: list[int], share: float) -> None:
+def test_parts_are_disjoint_and_complete(lengths: list[int], share: float) -> None:
     clips = [Clip(Path(str(n)), length) for n, length in enumerate(lengths)]
     parts = [training_spans(clips, share), held_out_spans(clips, share)]
     frames = [
@@ -113,22 +113,22 @@ def test_windows_stay_within_their_piece_and_longer_ones_have_more(tmp_path: Pat
 def test_decoded_once_and_again_when_it_changed(
     data: Video, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[tuple[int, int]] = []
-    data.prepare(lambda *now: told.append(now))
-    assert told[-1] == (100, 100)
-    told.clear()
-    data.prepare(lambda *now: told.append(now))
-    assert not told
+    progress: list[tuple[int, int]] = []
+    data.prepare(lambda *now: progress.append(now))
+    assert progress[-1] == (100, 100)
+    progress.clear()
+    data.prepare(lambda *now: progress.append(now))
+    assert not progress
     counted(Path(data.path), 50, first=100)
-    data.prepare(lambda *now: told.append(now))
-    assert told[-1] == (50, 50)
+    data.prepare(lambda *now: progress.append(now))
+    assert progress[-1] == (50, 50)
     assert numbers(data).min() == 100
 
 
-def test_a_broken_cache_is_made_anew(data: Video) -> None:
+def test_a_damaged_cache_is_written_again(data: Video) -> None:
     data.prepare()
     (kept,) = Path(data.cache).iterdir()
-    clips.mapped.cache_clear()  # as in another process
+    clips.memory_mapped.cache_clear()  # as in another process
     kept.write_bytes(kept.read_bytes()[:-1])
     data.prepare()
     assert numbers(data).max() > 80
@@ -148,12 +148,12 @@ def test_what_was_decoded_before_a_stop_is_kept(
     with pytest.raises(KeyboardInterrupt):
         data.prepare(stop)
     assert len(list((tmp_path / ".cache").iterdir())) == 2
-    told: list[tuple[int, int]] = []
-    data.prepare(lambda *now: told.append(now))
-    assert told[-1] == (30, 30)
+    progress: list[tuple[int, int]] = []
+    data.prepare(lambda *now: progress.append(now))
+    assert progress[-1] == (30, 30)
 
 
-def test_broken_pieces_are_told_of_and_left_out(
+def test_damaged_pieces_are_reported_and_skipped(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     counted(tmp_path / "good.npy", 30)
@@ -188,7 +188,7 @@ def test_a_full_disk_is_not_the_footage_s_fault(
         ("{tmp}", "has no footage"),
     ],
 )
-def test_nothing_to_learn_from(tmp_path: Path, path: str, says: str) -> None:
+def test_no_usable_footage(tmp_path: Path, path: str, says: str) -> None:
     with pytest.raises(VPRError) as caught:
         Video(path.format(tmp=tmp_path)).prepare()
     assert says.format(tmp=tmp_path) in str(caught.value)
@@ -206,7 +206,7 @@ def test_nothing_to_learn_from(tmp_path: Path, path: str, says: str) -> None:
         {"fit": "shrink"},
     ],
 )
-def test_impossible_settings_are_refused(fields: dict[str, object]) -> None:
+def test_invalid_settings(fields: dict[str, object]) -> None:
     with pytest.raises(VPRError):
         Video("a.mp4", **fields)  # type: ignore[arg-type]
 

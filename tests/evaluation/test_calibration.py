@@ -1,4 +1,4 @@
-"""Calibration against a count by hand, and for forecasters whose quality is known."""
+"""Calibration, against values computed by hand and for forecasts of known quality."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from vpr.evaluation import calibration
 
 def test_by_hand() -> None:
     forecast = np.array([0.05, 0.05, 0.52, 0.58, 1.0])
-    came = np.array([False, True, True, False, True])
-    measured = calibration(forecast, came)
+    outcomes = np.array([False, True, True, False, True])
+    measured = calibration(forecast, outcomes)
     assert measured.forecast == pytest.approx([0.05, 0.55, 1.0])
     assert measured.frequency == pytest.approx([0.5, 0.5, 1.0])
     assert measured.cases == [2, 2, 1]
@@ -18,23 +18,23 @@ def test_by_hand() -> None:
     assert measured.skill == pytest.approx(1 - brier / 0.24)
 
 
-def test_who_knows_the_rate_is_calibrated_and_of_no_use() -> None:
-    came = np.arange(100) % 4 == 0
-    measured = calibration(np.full(100, 0.25), came)
+def test_the_mean_rate_is_calibrated_and_has_no_skill() -> None:
+    outcomes = np.arange(100) % 4 == 0
+    measured = calibration(np.full(100, 0.25), outcomes)
     assert measured.error == pytest.approx(0)
     assert measured.skill == pytest.approx(0)
 
 
-def test_who_knows_all_has_all_the_skill() -> None:
-    came = np.arange(100) % 4 == 0
-    measured = calibration(came.astype(float), came)
+def test_perfect_forecasts_have_skill_1() -> None:
+    outcomes = np.arange(100) % 4 == 0
+    measured = calibration(outcomes.astype(float), outcomes)
     assert measured.error == 0
     assert measured.skill == 1
 
 
-def test_who_is_right_and_too_sure_is_not_calibrated() -> None:
-    came = np.arange(1000) % 10 == 0
-    assert calibration(np.zeros(1000), came).error == pytest.approx(0.1)
+def test_overconfident_forecasts_are_not_calibrated() -> None:
+    outcomes = np.arange(1000) % 10 == 0
+    assert calibration(np.zeros(1000), outcomes).error == pytest.approx(0.1)
 
 
 def test_true_probabilities_are_calibrated() -> None:
@@ -45,6 +45,6 @@ def test_true_probabilities_are_calibrated() -> None:
     assert measured.skill == pytest.approx(1 / 3, abs=0.02)
 
 
-def test_nothing_asked_and_nothing_to_know() -> None:
+def test_no_cases_and_constant_outcomes() -> None:
     assert calibration(np.zeros(0), np.zeros(0, dtype=bool)) == ([], [], [], 0, 0)
     assert calibration(np.full(5, 0.2), np.zeros(5, dtype=bool)).skill == 0

@@ -1,4 +1,4 @@
-"""`evaluate`: what it reports is what the model did."""
+"""`evaluate` reports the events and losses of the model."""
 
 import numpy as np
 import pytest
@@ -48,11 +48,11 @@ def test_same_seed_same_report(model: VPR) -> None:
     assert reports[0] == reports[1]
 
 
-def test_data_of_another_shape_is_refused(model: VPR) -> None:
+def test_data_of_another_shape_raises(model: VPR) -> None:
     with pytest.raises(VPRError, match="the model needs frames of"):
         evaluate(model, MovingBall(size=32), sequences=1, length=5)
 
 
-def test_too_little_to_evaluate_is_refused(model: VPR) -> None:
+def test_too_little_data_raises(model: VPR) -> None:
     with pytest.raises(VPRError, match="2 or more frames"):
         evaluate(model, MovingBall(size=16), sequences=1, length=1)

@@ -1,4 +1,4 @@
-"""`evaluate_imagination`: what it reports is what happened."""
+"""`evaluate_imagination` reports calibration and lengths of events."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from vpr import VPR, VPRError
 from vpr.data import Batch, MovingBall, evaluation_rng
 from vpr.evaluation import evaluate_imagination, lengths
 from vpr.events import Clockwork
-from vpr.generation.durations import LONGEST, Durations
-from vpr.generation.event_clock import PAST
+from vpr.generation.durations import MAX_AGE, Durations
+from vpr.generation.event_clock import HISTORY
 
 BALL = MovingBall(size=16)
 
@@ -38,13 +38,13 @@ def test_report_has_every_level_above_the_first(model: VPR) -> None:
         below = detected[:, 1:].sum()
 
 
-def test_a_clock_that_is_foreseen_has_all_the_skill(model: VPR) -> None:
+def test_perfect_durations_have_skill_1(model: VPR) -> None:
     class Clock(Durations):
         """Knows that level 2 updates at every third frame."""
 
         def logit(self, n: int, x: torch.Tensor) -> torch.Tensor:
-            clock = x[:, -2 * LONGEST - PAST - 1 : -PAST - 1]
-            ticks = clock.argmax(-1) % LONGEST
+            clock = x[:, -2 * MAX_AGE - HISTORY - 1 : -HISTORY - 1]
+            ticks = clock.argmax(-1) % MAX_AGE
             return torch.where(ticks == 2, 50.0, -50.0)
 
     model.rule = Clockwork((1, 3, 9))
@@ -59,7 +59,7 @@ def test_a_clock_that_is_foreseen_has_all_the_skill(model: VPR) -> None:
     assert two["distance"]["detected"] == three["distance"]["detected"] == 0
 
 
-def test_data_without_labels_has_no_truth(model: VPR) -> None:
+def test_data_without_labels_has_no_true_lengths(model: VPR) -> None:
     class Unlabelled(MovingBall):
         def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
             return Batch(super().batch(count, length, rng).frames, {}, {})

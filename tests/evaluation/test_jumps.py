@@ -1,4 +1,4 @@
-"""Jumps are held against the cycle that the dataset steps through."""
+"""Predicted factors are compared with the cycle of the dataset."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,14 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, rollout
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.jumps import CHUNK, held, in_order, one_on, read_jumps, read_present
+from vpr.evaluation.jumps import (
+    CHUNK,
+    advances_by_one,
+    in_order,
+    read_jumps,
+    read_present,
+    unchanged,
+)
 from vpr.evaluation.readers import BallReader
 
 BALL = MovingBall(size=16)
@@ -24,26 +31,26 @@ def video() -> torch.Tensor:
     return torch.from_numpy(BALL.batch(CHUNK + 2, 6, evaluation_rng(0)).frames)
 
 
-def test_order_counts_from_the_last_value_seen() -> None:
+def test_order_starts_at_the_last_observed_value() -> None:
     painted = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 3, 4]])
     last = np.array([4, 0, 0])
     wanted = [[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 1]]
     np.testing.assert_array_equal(in_order(painted, last, 6), np.array(wanted, bool))
 
 
-def test_a_slip_counts_once_from_event_to_event() -> None:
+def test_an_error_counts_once() -> None:
     painted = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 0, 1]])
     last = np.array([4, 0, 0])
     wanted = [[1, 1, 1, 1], [1, 1, 0, 1], [1, 0, 0, 1]]  # nothing follows what cannot be read
-    np.testing.assert_array_equal(one_on(painted, last, 6), np.array(wanted, bool))
+    np.testing.assert_array_equal(advances_by_one(painted, last, 6), np.array(wanted, bool))
 
 
-def test_held_is_what_it_was() -> None:
+def test_unchanged_compares_with_the_last_value() -> None:
     wanted = [[True, False], [False, True]]
-    assert held(np.array([[3, 4], [3, 2]]), np.array([3, 2])).tolist() == wanted
+    assert unchanged(np.array([[3, 4], [3, 2]]), np.array([3, 2])).tolist() == wanted
 
 
-def test_the_jumps_read_are_those_of_a_rollout(model: VPR, video: torch.Tensor) -> None:
+def test_values_are_read_from_a_rollout(model: VPR, video: torch.Tensor) -> None:
     with torch.no_grad():
         state = model.observe(video).state
     frames = rollout(model, state, 2, 3).frames
@@ -61,7 +68,7 @@ def test_samples_have_a_seed(model: VPR, video: torch.Tensor) -> None:
     assert (one["position"] != other["position"]).any()
 
 
-def test_the_present_is_the_last_frame_as_the_model_has_it(model: VPR, video: torch.Tensor) -> None:
+def test_present_is_read_from_the_last_reconstruction(model: VPR, video: torch.Tensor) -> None:
     with torch.no_grad():
         frames = model.reconstruct(model.observe(video).c0[:, -1])
     read = read_present(model, BallReader(), video)

@@ -1,4 +1,4 @@
-"""Lengths of events against a count by hand, and against worlds whose lengths are known."""
+"""Lengths of events, against values computed by hand and data of known lengths."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_ends_are_not_counted_as_events() -> None:
     assert measured.mean == 3
 
 
-def test_cut_events_count_for_as_long_as_they_were_seen() -> None:
+def test_truncated_events_count_while_observed() -> None:
     """At age 1 three are watched and one ends; at age 2 one is, and it ends."""
     measured = lengths(marks("-||-|-"))  # 1, then 2, then cut off at age 1
     assert (measured.events, measured.cut) == (2, 1)
@@ -33,7 +33,7 @@ def test_cut_events_count_for_as_long_as_they_were_seen() -> None:
     assert measured.mean == pytest.approx(1 + 2 / 3)
 
 
-def test_what_outlasts_every_sequence_stays_open() -> None:
+def test_an_event_longer_than_every_sequence() -> None:
     measured = lengths(marks("-|---", "-|-|-"))  # one end in 3 + 2 + 1 frames
     assert measured.longer == pytest.approx([1, 1, 1 / 2, 1 / 2])
     assert measured.mean == pytest.approx(2.5 + 1 / 2 * 6)

@@ -16,7 +16,7 @@ marks = st.lists(st.integers(0, 12), max_size=5)
 
 
 def brute_force(predicted: list[int], true: list[int], within: int) -> tuple[int, int]:
-    """Every one-to-one matching there is: the most pairs, and then the least distance."""
+    """The best of all one-to-one matchings: most pairs, then smallest distance."""
     best = (0, 0)
     for size in range(1, min(len(predicted), len(true)) + 1):
         for some in combinations(range(len(predicted)), size):
@@ -28,7 +28,7 @@ def brute_force(predicted: list[int], true: list[int], within: int) -> tuple[int
 
 
 @given(marks, marks, st.integers(0, 13))
-def test_no_matching_is_better(predicted: list[int], true: list[int], within: int) -> None:
+def test_matching_is_optimal(predicted: list[int], true: list[int], within: int) -> None:
     pairs = match(predicted, true, within)
     apart = [abs(predicted[p] - true[t]) for p, t in pairs]
     assert all(distance <= within for distance in apart)
@@ -51,7 +51,7 @@ def test_a_wider_tolerance_never_loses_a_pair(p: list[int], t: list[int], within
     assert boundary_scores(p, t, within).matched <= boundary_scores(p, t, within + 1).matched
 
 
-def test_a_greedy_choice_would_lose_one() -> None:
+def test_greedy_matching_would_lose_a_pair() -> None:
     """13 is nearest to 14 and 9 to 10; taking 13 for 10 first, as some scripts do, leaves 14."""
     scores = boundary_scores([9, 13], [10, 14], 5)
     assert (scores.precision, scores.recall, scores.f1) == (1.0, 1.0, 1.0)
@@ -61,12 +61,12 @@ def test_a_greedy_choice_would_lose_one() -> None:
     )  # nearest first: 12 to 12, 14 to none
 
 
-def test_the_nearest_of_the_largest() -> None:
+def test_smallest_distance_among_largest_matchings() -> None:
     assert match([10, 11, 12], [12], 5) == [(2, 0)]
     assert match([12], [10, 11, 12, 13], 5) == [(0, 2)]
 
 
-def test_the_edge_of_the_tolerance_is_inside_however_it_is_written() -> None:
+def test_tolerance_is_inclusive_for_all_number_types() -> None:
     assert 0.8 - 0.6 > 0.2  # for binary arithmetic it is outside
     for number in (float, np.float64, np.float32, Decimal, lambda x: x):
         text = [number("0.8")], [number("0.6")], number("0.2")
@@ -75,7 +75,7 @@ def test_the_edge_of_the_tolerance_is_inside_however_it_is_written() -> None:
     assert boundary_scores(["0.3000001"], ["0.1"], "0.2").matched == 0
 
 
-def test_nothing_found_or_nothing_to_find_scores_zero() -> None:
+def test_empty_predictions_or_labels_score_zero() -> None:
     assert boundary_scores([], [], 1) == Tally()
     for tally in (Tally(), boundary_scores([1], [], 1), boundary_scores([], [1], 1)):
         assert (tally.precision, tally.recall, tally.f1) == (0.0, 0.0, 0.0)
@@ -90,13 +90,13 @@ def test_counts_of_videos_are_summed() -> None:
 
 
 def test_an_hour_of_dense_marks() -> None:
-    """Every frame of a film and a tolerance of 25 frames: the table stays a band."""
+    """Every frame is a boundary, with a tolerance of 25 frames: the table remains a band."""
     frames = np.arange(20_000)
     tally = boundary_scores(frames.tolist(), (frames[::2] + 2).tolist(), 25)
     assert (tally.matched, tally.distance) == (10_000, 1)  # 20,000 lies beyond the last
 
 
-def test_what_is_no_number_is_refused() -> None:
+def test_invalid_numbers_raise() -> None:
     for bad in (float("nan"), float("inf"), "soon"):
         with pytest.raises(VPRError, match="not a number"):
             match([bad], [1], 1)

@@ -13,18 +13,18 @@ def tells(factor: np.ndarray, states: np.ndarray = STATES) -> float:
     return probe_scores(states, {"factor": factor})["factor"]
 
 
-def test_numbers_that_are_linear_or_quadratic_are_told_whole() -> None:
+def test_linear_and_quadratic_factors_have_score_1() -> None:
     assert tells(STATES[..., 0] - 2 * STATES[..., 3]) > 0.99
     assert tells(STATES[..., 1] * STATES[..., 2]) > 0.99
     assert tells(STATES[..., :2]) > 0.99
 
 
-def test_half_of_the_variance_is_half_told() -> None:
+def test_half_of_the_variance_has_score_one_half() -> None:
     noise = RNG.normal(size=STATES.shape[:2])
     assert tells(STATES[..., 0] + noise) == pytest.approx(0.5, abs=0.08)
 
 
-def test_classes_whose_corners_face_each_other() -> None:
+def test_xor_classes() -> None:
     signs = RNG.integers(2, size=(40, 30, 2))
     states = 2 * signs - 1 + 0.1 * RNG.normal(size=signs.shape)
     same = (signs[..., 0] == signs[..., 1]).astype(int)
@@ -33,20 +33,20 @@ def test_classes_whose_corners_face_each_other() -> None:
     assert tells(with_chance, states) == pytest.approx(0.5, abs=0.05)
 
 
-def test_what_is_not_there_is_not_told() -> None:
+def test_an_independent_factor_has_score_0() -> None:
     assert tells(RNG.normal(size=STATES.shape[:2])) < 0.05
     assert tells(RNG.integers(5, size=STATES.shape[:2])) < 0.05
     of_the_sequence = np.repeat(RNG.integers(5, size=(40, 1)), 30, 1)
     assert tells(of_the_sequence) < 0.1
 
 
-def test_what_never_varies_cannot_be_told() -> None:
+def test_a_constant_factor_has_score_0() -> None:
     assert tells(np.zeros(STATES.shape[:2], int)) == 0
     assert tells(np.ones(STATES.shape[:2])) == 0
     assert tells(STATES[..., 0], np.zeros_like(STATES)) == pytest.approx(0, abs=1e-2)
 
 
-def test_a_difference_too_small_to_be_expressed_counts_for_little() -> None:
+def test_small_differences_have_little_influence() -> None:
     assert tells(STATES[..., 0], STATES * 1e-3) < 0.05
 
 

@@ -1,4 +1,4 @@
-"""Factors are read off pictures as the dataset painted them."""
+"""Readers recover the factors of pictures of the dataset."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_a_faint_or_missing_ball_has_no_colour() -> None:
     assert (read(0.7 * frames)["colour"] == batch.factors["colour"]).all()
 
 
-def test_share_right_counts_what_can_be_counted() -> None:
+def test_accuracy_is_of_integer_factors() -> None:
     reading = {"position": np.zeros((4, 2)), "colour": np.array([0, 1, 2, -1])}
     true = {"position": np.ones((4, 2)), "colour": np.array([0, 1, 0, 0])}
     assert accuracy(reading, true) == {"colour": 0.5}
@@ -46,7 +46,7 @@ def test_an_extractor_names_all_factors_of_any_number_of_frames() -> None:
     np.testing.assert_array_equal(extractor(frames[1])["wall"], reading["wall"][1])
 
 
-def test_an_extractor_learns_and_its_seed_is_all_its_chance() -> None:
+def test_an_extractor_learns_and_is_deterministic() -> None:
     data = ThreeDShapesDynamic()
     one, two = (fit_extractor(data, 40, seed=1) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))

@@ -1,4 +1,4 @@
-"""Scores against a count by hand, and controls that know nothing."""
+"""Scores, against values computed by hand, and controls."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_by_hand() -> None:
     assert scores.fpr == 1 / 3
 
 
-def test_nothing_found_and_nothing_to_find() -> None:
+def test_no_predictions_and_no_labels() -> None:
     nothing = np.zeros((2, 5), dtype=bool)
     assert score(nothing, nothing) == (0, 0, 0, 0)
 

@@ -1,4 +1,4 @@
-"""A level gets the state of another sequence; whose factor is painted is counted."""
+"""Swaps count whose factor is decoded when a level gets the state of another sequence."""
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ COUNT = CHUNK + 3
 
 
 class Says:
-    """Reads what it was told to, and keeps the pictures."""
+    """Returns preset values and stores the pictures."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values, self.frames = values, list[Tensor]()
@@ -26,7 +26,7 @@ class Says:
         return {"colour": self.values[start : start + len(frames)]}
 
 
-def test_each_sequence_is_painted_with_the_state_of_the_one_before() -> None:
+def test_each_sequence_gets_the_state_of_the_previous_one() -> None:
     torch.manual_seed(0)
     model = VPR(tiny_run(1).model)
     video = torch.from_numpy(MovingBall(size=16).batch(COUNT, 5, evaluation_rng(0)).frames)
@@ -41,7 +41,7 @@ def test_each_sequence_is_painted_with_the_state_of_the_one_before() -> None:
     torch.testing.assert_close(torch.cat(reader.frames), frames)
 
 
-def test_what_is_neither_counts_for_neither() -> None:
+def test_other_values_count_as_neither() -> None:
     torch.manual_seed(0)
     model = VPR(tiny_run(1).model)
     video = torch.from_numpy(MovingBall(size=16).batch(4, 5, evaluation_rng(0)).frames)

@@ -1,4 +1,4 @@
-"""Imagined frames against a regular world."""
+"""Order and timing of imagined frames, for data with regular changes."""
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from vpr.generation.durations import Durations
 from vpr.generation.event_clock import EventClock
 
 
-def test_the_future_is_how_the_dataset_goes_on() -> None:
+def test_future_equals_the_continuation_of_the_dataset() -> None:
     data = ThreeDShapesDynamic()
     seen, whole = (data.batch(6, length, evaluation_rng(2)) for length in (9, 40))
     for factor, period in (("floor", 1), ("wall", 4), ("object", 8)):
@@ -22,14 +22,14 @@ def test_the_future_is_how_the_dataset_goes_on() -> None:
         np.testing.assert_array_equal(found, true[:, 9:])
 
 
-def test_order_asks_at_events_only() -> None:
+def test_order_is_evaluated_at_events_only() -> None:
     boundary = np.array([[0, 1, 0, 0, 1], [1, 0, 1, 0, 0]], bool)
     painted = np.array([[9, 4, 0, 0, 5], [8, 1, 1, 1, 1]])
     assert in_event_order(painted, boundary, np.array([3, 8]), 10) == 0.5
     assert in_event_order(painted, np.zeros_like(boundary), np.array([3, 8]), 10) == 0
 
 
-def test_what_is_read_is_what_imagine_paints() -> None:
+def test_values_are_read_from_the_frames_of_imagine() -> None:
     torch.manual_seed(0)
     model = VPR(tiny_run(1, levels=3).model)
     durations = Durations(model.config)

@@ -1,4 +1,4 @@
-"""A layer inside a loop against the same layer left to autograd."""
+"""`LoopLinear` against the same layer with plain autograd."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def seed() -> None:
     torch.manual_seed(0)
 
 
-def test_a_layer_that_feeds_itself() -> None:
+def test_recurrent_layer() -> None:
     layer = nn.Linear(WIDTH, WIDTH).double()
     in_loop = LoopLinear.from_layer(layer.weight, layer.bias, STEPS, ROWS)
     ours = stock = torch.randn(ROWS, WIDTH, dtype=torch.double)
@@ -38,7 +38,7 @@ def test_a_layer_that_feeds_itself() -> None:
     assert_same_gradients(layer, ours, stock)
 
 
-def test_the_base_learns_too() -> None:
+def test_gradient_of_the_base() -> None:
     weight = torch.randn(WIDTH, WIDTH, dtype=torch.double, requires_grad=True)
     base = torch.randn(STEPS, ROWS, WIDTH, dtype=torch.double, requires_grad=True)
     in_loop = LoopLinear(weight, base)

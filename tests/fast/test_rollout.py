@@ -1,4 +1,4 @@
-"""Lean jumps against the networks they are made of, one sequence or several, near and far."""
+"""Fast rollouts against the plain networks, for one sequence and several."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_draws_are_not_means(tiny_model: Callable[..., VPR], rows: int) -> None:
 @pytest.mark.parametrize("sampled", [False, True])
 @pytest.mark.parametrize("rows", [1, 3])
 def test_k_jumps_are_k_times_one(rows: int, sampled: bool) -> None:
-    """Bit for bit, in single precision and with weights as large as they are."""
+    """Bit for bit, in single precision and with weights of realistic size."""
     block = load_model("moving-ball").blocks[1]
     d, c, noise = start(block, rows, torch.float32)
     whole = FastRollout(block, c).run(d, STEPS, noise if sampled else None)
@@ -80,8 +80,8 @@ def test_k_jumps_are_k_times_one(rows: int, sampled: bool) -> None:
         assert torch.equal(found, wanted)
 
 
-def test_a_jumper_begins_anew(tiny_model: Callable[..., VPR]) -> None:
-    """Its arrays are used again; what it gave before stays."""
+def test_runs_are_independent(tiny_model: Callable[..., VPR]) -> None:
+    """Its arrays are reused; earlier results do not change."""
     block = tiny_model(2).blocks[1]
     d, c, _ = start(block, 1, torch.float64)
     fast = FastRollout(block, c)
@@ -130,7 +130,7 @@ def test_shipped_weights_in_single_precision() -> None:
     torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
 
 
-def test_what_comes_back_can_be_differentiated_through(tiny_model: Callable[..., VPR]) -> None:
+def test_results_can_be_used_with_autograd(tiny_model: Callable[..., VPR]) -> None:
     """The loop runs in inference mode; its results must not be bound to it."""
     block = tiny_model(2).blocks[1]
     d, c, noise = start(block, 1, torch.float64)

@@ -8,13 +8,13 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from vpr.generation.event_clock import PAST, EventClock
+from vpr.generation.event_clock import HISTORY, EventClock
 from vpr.model import VPR
 from vpr.state import Trace
 
 
 def by_hand(trace: Trace) -> tuple[list[list[int]], list[list[bool]], list[list[list[int]]]]:
-    """Of a trace from a sequence's first frame on: one sequence and level after the other."""
+    """The clock of a trace from the first frame, per sequence and level."""
     marks = [level.evidence.boundary.tolist() for level in trace.levels]  # [level][sequence][frame]
     ticks, seen, past = [], [], []
     for b in range(len(trace.c0)):
@@ -26,13 +26,13 @@ def by_hand(trace: Trace) -> tuple[list[list[int]], list[list[bool]], list[list[
             ticks[-1].append(sum(below[b][last + 1 :]))
             seen[-1].append(last > 0)
             later = list(zip(below[b], own[b], strict=True))[:0:-1]  # the latest first
-            told = [1 if updated else -1 for tick, updated in later if tick]
-            past[-1].append((told + [0] * PAST)[:PAST])
+            updates = [1 if updated else -1 for tick, updated in later if tick]
+            past[-1].append((updates + [0] * HISTORY)[:HISTORY])
     return ticks, seen, past
 
 
 def watched(tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]) -> tuple[VPR, Tensor]:
-    return tiny_model(levels=3, seed=11), scenes(batch=6, length=PAST + 6)
+    return tiny_model(levels=3, seed=11), scenes(batch=6, length=HISTORY + 6)
 
 
 def test_ticks_are_updates_of_the_level_below(
@@ -50,9 +50,9 @@ def test_ticks_are_updates_of_the_level_below(
     assert not sooner.seen.all()
 
 
-def test_forgetting_is_for_the_named_sequences() -> None:
+def test_reset_applies_to_the_selected_sequences() -> None:
     counted = torch.ones(2, 2, dtype=torch.bool)
-    past = torch.ones(2, 2, PAST, dtype=torch.int8)
+    past = torch.ones(2, 2, HISTORY, dtype=torch.int8)
     clock = EventClock(torch.tensor([[3, 1], [2, 2]]), counted, past, ~counted.any(1))
     forgot = clock.reset(torch.tensor([True, False]))
     assert forgot.ticks.tolist() == [[0, 0], [2, 2]]
@@ -74,7 +74,7 @@ def test_a_trace_in_two_parts(
     assert torch.equal(parts.past, whole.past)
 
 
-def test_a_later_part_alone_knows_what_began_in_it(
+def test_a_later_part_knows_only_events_that_began_in_it(
     tiny_model: Callable[..., VPR], scenes: Callable[..., Tensor]
 ) -> None:
     model, video = watched(tiny_model, scenes)

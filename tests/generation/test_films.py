@@ -1,4 +1,4 @@
-"""What stands in a film and over it, and what its pictures and files look like."""
+"""Films of rollouts and samples: contents, labels, pictures and files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vpr.data import Batch, Dataset, MiniworldMaze, MovingBall, Synthetic, evalu
 from vpr.generation import film_files as film_files_module
 from vpr.generation.film import Film, Strip
 from vpr.generation.film_files import film_files, write_film
-from vpr.generation.film_sheet import LABEL, animation, sheet
+from vpr.generation.film_sheet import LABEL_SIZE, animation, sheet
 from vpr.generation.rollout_film import rollout_film, true_events
 from vpr.generation.sample_film import sample_film
 
@@ -34,7 +34,7 @@ def labels(film: Film) -> list[list[str]]:
 
 
 class TestRollouts:
-    def test_the_truth_stands_over_each_level_at_its_next_events(self, model: VPR) -> None:
+    def test_true_frames_are_at_the_next_events_of_each_level(self, model: VPR) -> None:
         film = rollout_film(model, BALL, [1, 2], steps=5, frames=6, seed=3)
         assert labels(film) == [["GT", "L1"], ["GT", "L2"]]
         first, second = film.facts["levels"]
@@ -48,7 +48,7 @@ class TestRollouts:
             wanted = batch.frames[0, [5, *level["events"]]]
             np.testing.assert_array_equal(group[0].frames, wanted)
 
-    def test_the_jumps_are_those_of_the_state_after_the_watched_frames(self, model: VPR) -> None:
+    def test_rollouts_start_after_the_observed_frames(self, model: VPR) -> None:
         film = rollout_film(
             model, BALL, [2], steps=4, frames=6, seed=3, samples=True, below="samples"
         )
@@ -61,14 +61,14 @@ class TestRollouts:
         wanted = torch.cat([start, jumps.frames[0]]).numpy()
         np.testing.assert_array_equal(film.groups[0][1].frames, wanted)
 
-    def test_level_1_and_unlabelled_data_go_frame_by_frame(self) -> None:
+    def test_level_1_and_unlabelled_data_use_all_frames(self) -> None:
         batch = Synthetic().batch(1, 20, evaluation_rng(0))
         assert true_events(batch, 1, 4, 3) == [4, 5, 6]
         changes = np.flatnonzero(batch.changes["value"][0])
         assert true_events(batch, 2, 1, 2) == changes[:2].tolist()
         assert true_events(Batch(batch.frames, {}, {}), 2, 4, 3) == [4, 5, 6]
 
-    def test_what_never_changes_has_no_truth_to_show(self, model: VPR) -> None:
+    def test_a_constant_factor_has_no_true_events(self, model: VPR) -> None:
         still = MovingBall(size=16, speed=1e-9, change_probability=0)
         film = rollout_film(model, still, [2], steps=3, frames=4)
         assert film.facts["levels"][0]["events"] == []
@@ -93,7 +93,7 @@ def longer(data: Dataset, frames: int, steps: int, events: list[int]) -> Batch:
 
 class TestSamples:
     @pytest.mark.parametrize("empty", [True, False])
-    def test_draws_stand_under_the_present_and_other_sequences(
+    def test_samples_are_below_the_present_and_other_sequences(
         self, model: VPR, empty: bool
     ) -> None:
         film = sample_film(model, BALL, [1, 3], n=4, frames=6, seed=3, empty=empty)
@@ -127,7 +127,7 @@ FILM = Film(
 class TestPictures:
     def test_a_sheet_has_a_row_for_each_strip(self) -> None:
         """Counted by the frames' colours; the third strip has only two frames."""
-        names, pixels = np.split(sheet(FILM), [LABEL], 1)
+        names, pixels = np.split(sheet(FILM), [LABEL_SIZE], 1)
         tops = []
         for value, count in ((51, 4), (102, 4), (153, 2), (204, 4)):
             where = (pixels == value).all(-1)
@@ -138,14 +138,14 @@ class TestPictures:
             assert (names[rows] < 100).any()
         assert tops == sorted(tops)
 
-    def test_moments_have_a_panel_for_each_strip(self) -> None:
+    def test_an_animation_has_a_panel_per_strip(self) -> None:
         pictures = animation(FILM)
         assert len(pictures) == 4
         assert all(side % 2 == 0 for picture in pictures for side in picture.shape[:2])
         for value, times in ((51, [1] * 4), (153, [1, 1, 0, 0]), (204, [1] * 4)):
-            shown = [(picture[LABEL:] == value).all(-1).sum() for picture in pictures]
+            shown = [(picture[LABEL_SIZE:] == value).all(-1).sum() for picture in pictures]
             assert shown == [128 * 128 * there for there in times]
-        assert all((picture[:LABEL] < 100).any() for picture in pictures)
+        assert all((picture[:LABEL_SIZE] < 100).any() for picture in pictures)
 
     @pytest.mark.parametrize("frame", [(1, 16, 16), (3, 128, 128), (5,)])
     def test_frames_of_any_kind(self, frame: tuple[int, ...]) -> None:
@@ -163,11 +163,11 @@ class TestFiles:
     def test_sheet_and_gif(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(film_files_module, "can_write_mp4", lambda: False)
         files = film_files(tmp_path / "new", "film")
-        told: list[tuple[int, str]] = []
-        write_film(GREY, files, lambda done, name: told.append((done, name)))
+        progress: list[tuple[int, str]] = []
+        write_film(GREY, files, lambda done, name: progress.append((done, name)))
         written = {path.name for path in (tmp_path / "new").iterdir()}
         assert written == {"film.gif", "film.png"}
-        assert told == [(0, "film.png"), (1, "film.gif"), (2, "done")]
+        assert progress == [(0, "film.png"), (1, "film.gif"), (2, "done")]
         np.testing.assert_array_equal(np.asarray(Image.open(files["sheet"])), sheet(GREY))
         with Image.open(files["gif"]) as gif:
             assert gif.n_frames == 4
@@ -194,7 +194,7 @@ class TestFiles:
         ({"levels": [1], "data": Synthetic()}, "the model needs frames of"),
     ],
 )
-def test_mistakes(model: VPR, asked: dict, says: str) -> None:
+def test_invalid_arguments(model: VPR, asked: dict, says: str) -> None:
     with pytest.raises(VPRError, match=says):
         rollout_film(model, **{"data": BALL} | asked)
     if "steps" in asked:

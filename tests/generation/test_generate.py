@@ -1,4 +1,4 @@
-"""Rollouts and samples against a literal version, and what they must leave alone."""
+"""Rollouts and samples, against a literal version; other levels must not change."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def literal_rollout(
             d = blocks[n].f_tran(s, d)
             p = blocks[n].p(d, c)
             s = take(p, eps[n, b : b + 1] if samples else None)
-            told = blocks[n].f_dec(c, s)
+            below_c = blocks[n].f_dec(c, s)
             for m in range(n - 1, -1, -1):
                 held = state.blocks[m].s[b : b + 1]
                 if below != "held":
-                    p_m = blocks[m].p(torch.zeros_like(told), told)
+                    p_m = blocks[m].p(torch.zeros_like(below_c), below_c)
                     held = take(p_m, eps[m, b : b + 1] if below == "samples" else None)
-                told = blocks[m].f_dec(told, held)
-            jumps.append((s[0], Belief(p.mean[0], p.std[0]), model.reconstruct(told)[0]))
+                below_c = blocks[m].f_dec(below_c, held)
+            jumps.append((s[0], Belief(p.mean[0], p.std[0]), model.reconstruct(below_c)[0]))
         videos.append(jumps)
     return videos
 
@@ -148,8 +148,8 @@ class TestRollout:
         assert_same((before.windows, before.time), (after.windows, after.time))
 
     @pytest.mark.parametrize("way", ["means", "samples"])
-    def test_empty_levels_have_no_past(self, watched: Watched, way: Below) -> None:
-        """Whatever the levels below remember makes no difference; held, it does."""
+    def test_lower_levels_without_a_past(self, watched: Watched, way: Below) -> None:
+        """The states of the levels below have an effect only if they are held."""
         model, state = watched
         other = tree_map(lambda v: v + 1, state.blocks[:2])
         changed = state._replace(blocks=(*other, state.blocks[2]))
@@ -160,14 +160,14 @@ class TestRollout:
         assert torch.equal(frames(state, way), frames(changed, way))
         assert not torch.equal(frames(state, "held"), frames(changed, "held"))
 
-    def test_samples_below_leave_the_jumps_alone(self, watched: Watched) -> None:
+    def test_samples_below_do_not_change_the_rollout(self, watched: Watched) -> None:
         """The paper draws the states below the target level; the level itself goes by its means."""
         model, state = watched
         held, drawn = (rollout(model, state, 3, STEPS, below=each) for each in ("held", "samples"))
         assert torch.equal(held.states, drawn.states)
         assert not torch.equal(held.frames, drawn.frames)
 
-    def test_samples_differ_and_a_seed_brings_them_back(self, watched: Watched) -> None:
+    def test_samples_vary_and_are_reproducible(self, watched: Watched) -> None:
         model, state = watched
         runs = [
             rollout(model, state, 2, STEPS, samples=True, generator=seeded(seed)).states
@@ -184,7 +184,7 @@ class TestRollout:
         assert not torch.equal(jumps.beliefs.mean[:, 1], torch.zeros_like(jumps.states[:, 1]))
 
     @pytest.mark.parametrize("level", [1, 2, 3])
-    def test_watching_goes_on_from_a_rollout(
+    def test_observing_continues_after_a_rollout(
         self, watched: Watched, scenes: Factory, level: int
     ) -> None:
         """Frame by frame as at once; the level compares with what it had predicted."""
@@ -221,7 +221,7 @@ class TestRollout:
         assert rollout(model, model.initial(2), 2, 3).frames.shape == (2, 3, 5)
         assert sample(model, model.initial(2), 1, 4).frames.shape == (2, 4, 5)
 
-    def test_mistakes_are_one_line(self, watched: Watched, tiny_model: Factory) -> None:
+    def test_errors_are_one_line(self, watched: Watched, tiny_model: Factory) -> None:
         model, state = watched
         for call in (rollout, sample):
             for level in (0, 4, -1):
@@ -257,7 +257,7 @@ class TestSample:
             torch.testing.assert_close(draws.frames[:, k], model.reconstruct(c))
 
     @pytest.mark.parametrize("level", [1, 2])
-    def test_draws_know_no_past(self, watched: Watched, level: int) -> None:
+    def test_samples_do_not_depend_on_the_past(self, watched: Watched, level: int) -> None:
         model, state = watched
         now, block = state.blocks[level - 1], model.blocks[level - 1]
         draws = sample(model, state, level, 5, seeded(3))
@@ -271,7 +271,7 @@ class TestSample:
         assert_same(draws.belief, Belief.standard(draws.belief.mean))
 
     @pytest.mark.parametrize("level", [1, 2, 3])
-    def test_with_a_past_they_come_from_the_prediction_of_the_present(
+    def test_samples_with_a_past_are_from_the_prediction(
         self, watched: Watched, scenes: Factory, level: int
     ) -> None:
         model, _ = watched

@@ -1,4 +1,4 @@
-"""`imagine` against a literal loop, at the limits where everybody or nobody moves, and between."""
+"""`imagine` against a literal loop, with all, no and some levels updating."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def model(tiny_model: Callable[..., VPR]) -> VPR:
 
 @pytest.fixture(scope="module")
 def durations(model: VPR) -> Durations:
-    """Of no wisdom, but with probabilities that vary."""
+    """Untrained durations with varying probabilities."""
     torch.manual_seed(0)
     durations = Durations(model.config).to(model.device, model.dtype)
     for weight in durations.parameters():
@@ -113,7 +113,7 @@ def test_frames_are_those_of_a_literal_loop(
             assert torch.allclose(imagined.state.blocks[n].s[b], s[0])
 
 
-def test_nobody_above_moves_if_no_event_ends(model: VPR, trace: Trace) -> None:
+def test_higher_levels_are_constant_if_no_event_ends(model: VPR, trace: Trace) -> None:
     imagined = vpr.imagine(model, trace.state, FRAMES, durations=certain(0.0))
     assert imagined.boundary[..., 0].all()
     assert not imagined.boundary[..., 1:].any()
@@ -124,15 +124,15 @@ def test_nobody_above_moves_if_no_event_ends(model: VPR, trace: Trace) -> None:
     assert torch.equal(older.ticks[:, 1], clock.ticks[:, 1])  # the clock of level 3 is level 2
 
 
-def test_everybody_moves_if_every_event_ends(model: VPR, trace: Trace) -> None:
+def test_all_levels_update_if_every_event_ends(model: VPR, trace: Trace) -> None:
     imagined = vpr.imagine(model, trace.state, FRAMES, durations=certain(1.0))
     assert imagined.boundary.all()
     assert not imagined.clock.ticks.any()
     assert imagined.clock.seen.all()
 
 
-def test_likeliest_endings_leave_nothing_to_chance(model: VPR, trace: Trace) -> None:
-    """An event ends when that is likelier than not; with h of 0 or 1 that is what is drawn."""
+def test_likeliest_endings_are_deterministic(model: VPR, trace: Trace) -> None:
+    """An event ends when h > ½; for h of 0 or 1 this equals drawing."""
     for p, moves in ((0.0, False), (0.49, False), (0.51, True), (1.0, True)):
         boundary = vpr.imagine(
             model, trace.state, FRAMES, durations=certain(p), endings="likeliest"
@@ -140,7 +140,7 @@ def test_likeliest_endings_leave_nothing_to_chance(model: VPR, trace: Trace) -> 
         assert (boundary[..., 1:] == moves).all()
 
 
-def test_endings_have_names(model: VPR, trace: Trace) -> None:
+def test_unknown_endings_raise(model: VPR, trace: Trace) -> None:
     with pytest.raises(VPRError, match="endings must be one of drawn, likeliest, got 'mean'"):
         vpr.imagine(model, trace.state, 1, durations=certain(0.5), endings="mean")  # type: ignore[arg-type]
 
@@ -152,7 +152,7 @@ def test_levels_are_nested(model: VPR, trace: Trace) -> None:
     assert boundary[..., 2].double().mean() == pytest.approx(0.25, abs=0.1)
 
 
-def test_shapes_and_what_is_told(model: VPR, durations: Durations, trace: Trace) -> None:
+def test_shapes_and_values(model: VPR, durations: Durations, trace: Trace) -> None:
     imagined = vpr.imagine(
         model,
         trace.state,
@@ -200,7 +200,7 @@ def test_in_two_parts_as_in_one_go(
     )
 
 
-def test_the_model_stays_as_it_is(model: VPR, durations: Durations, trace: Trace) -> None:
+def test_the_model_is_not_changed(model: VPR, durations: Durations, trace: Trace) -> None:
     before = {name: value.clone() for name, value in model.state_dict().items()}
     state = tree_map(torch.clone, trace.state)
     vpr.imagine(model, trace.state, FRAMES, durations=durations, samples=True)
@@ -210,10 +210,10 @@ def test_the_model_stays_as_it_is(model: VPR, durations: Durations, trace: Trace
     assert all(weight.grad is None for weight in model.parameters())
 
 
-def test_after_imagining_it_can_look_again(
+def test_observing_continues_after_imagination(
     model: VPR, trace: Trace, scenes: Callable[..., Tensor]
 ) -> None:
-    """A state made by priors is a whole state: comparisons have what they need."""
+    """A state from priors is complete: comparisons can use it."""
     state = vpr.imagine(model, trace.state, 3, durations=certain(1.0)).state
     seen = model.observe(scenes(BATCH, 5, seed=1), state)
     assert not seen.levels[1].evidence.kl_static.isnan().any()

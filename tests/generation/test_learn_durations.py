@@ -1,4 +1,4 @@
-"""Durations: learned from what the model detects, and from nothing that comes later."""
+"""Durations are learned from the model's boundaries, without using later frames."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from vpr import VPR, VPRError, imagine
 from vpr.data import Batch, MovingBall
 from vpr.events import Clockwork, Decision
 from vpr.generation import learn_durations
-from vpr.generation.durations import LONGEST, Durations
-from vpr.generation.event_clock import PAST, EventClock
+from vpr.generation.durations import MAX_AGE, Durations
+from vpr.generation.event_clock import HISTORY, EventClock
 from vpr.generation.imagine import imagine_steps, predict
 from vpr.generation.learn_durations import examples, fit_durations, with_state_noise
 from vpr.pretrained import load_durations, save_durations
@@ -39,7 +39,7 @@ def model() -> VPR:
 
 
 class Noise:
-    """Pictures that tell nothing."""
+    """Pictures without information."""
 
     name, frame = "noise", FRAME
 
@@ -75,7 +75,7 @@ def learned(
 def test_a_regular_world_is_learned_exactly(
     tiny_model: Callable[..., VPR], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a beginning was seen the end is certain; where not, it is a matter of chance."""
+    """The end is certain if the beginning was observed, otherwise random."""
     model = tiny_model(levels=3, dtype=torch.float32)
     durations = learned(model, Periodic(), 64, monkeypatch)
     with torch.no_grad():
@@ -95,15 +95,15 @@ def test_a_regular_world_is_learned_exactly(
 
 
 def seen(ticks: int, period: int, batch: int) -> EventClock:
-    """So long after an update, one of many that came every so many ticks."""
+    """A clock some ticks after an update, with regular updates before."""
     counted = torch.ones(batch, 2, dtype=torch.bool)
-    due = (torch.arange(PAST) - ticks) % period == 0
-    past = torch.where(due, 1, -1).to(torch.int8).expand(batch, 2, PAST)
+    due = (torch.arange(HISTORY) - ticks) % period == 0
+    past = torch.where(due, 1, -1).to(torch.int8).expand(batch, 2, HISTORY)
     return EventClock(torch.full((batch, 2), ticks), counted, past, ~counted.any(1))
 
 
 class Late(Periodic):
-    """Level 2 updates every third frame, and now and then a frame too late."""
+    """Level 2 updates every third frame, and sometimes a frame too late."""
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
@@ -114,10 +114,10 @@ class Late(Periodic):
         return super().decide(level, time - late.long(), kl_static, kl_change, usual)
 
 
-def test_a_slip_does_not_break_the_rhythm(
+def test_a_late_event_does_not_break_the_rhythm(
     tiny_model: Callable[..., VPR], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two updates that are just as old, one was late: so the next one comes sooner after it."""
+    """Of two updates of the same age one was late, so the next one comes earlier after it."""
     model = tiny_model(levels=2, dtype=torch.float32)
     durations = learned(model, Late(), 128, monkeypatch)
     with torch.no_grad():
@@ -128,13 +128,13 @@ def test_a_slip_does_not_break_the_rhythm(
     assert due > 0.6
 
 
-def test_only_states_are_blurred() -> None:
+def test_noise_is_added_to_states_only() -> None:
     inputs = torch.rand(6, 9)
     given = inputs.clone()
-    told = with_state_noise(inputs, 4, torch.Generator().manual_seed(0))
+    noisy = with_state_noise(inputs, 4, torch.Generator().manual_seed(0))
     assert torch.equal(inputs, given)
-    assert torch.equal(told[:, 4:], inputs[:, 4:])
-    assert (told[:, :4] != inputs[:, :4]).all()
+    assert torch.equal(noisy[:, 4:], inputs[:, 4:])
+    assert (noisy[:, :4] != inputs[:, :4]).all()
     many = with_state_noise(torch.zeros(10_000, 3), 2, torch.Generator().manual_seed(0))
     assert many[:, :2].std(0).tolist() == pytest.approx([learn_durations.STATE_NOISE] * 2, rel=0.05)
 
@@ -147,7 +147,7 @@ def counted(batch: int, updates: set[int], until: int) -> EventClock:
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_model_stays_as_it_is(model: VPR) -> None:
+def test_the_model_is_not_changed(model: VPR) -> None:
     before = {name: value.clone() for name, value in model.state_dict().items()}
     fit_durations(model, MovingBall(size=16), sequences=4, length=8)
     for name, value in model.state_dict().items():
@@ -156,7 +156,7 @@ def test_the_model_stays_as_it_is(model: VPR) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_seeds_are_used_and_nobody_elses(model: VPR) -> None:
+def test_own_seed_is_used_and_the_global_one_unchanged(model: VPR) -> None:
     state = torch.get_rng_state()
     fits = [
         fit_durations(model, MovingBall(size=16), sequences=4, length=8, seed=seed).state_dict()
@@ -189,44 +189,44 @@ def test_inputs_are_known_before_the_frame(model: VPR) -> None:
     assert torch.equal(level.inputs, twin.inputs)
 
 
-def test_what_each_head_is_told(model: VPR) -> None:
+def test_inputs_of_each_head(model: VPR) -> None:
     durations = Durations(model.config)
     with torch.no_grad():
         state = model.observe(torch.rand(4, 9, *model.config.frame)).state
     imagined = torch.tensor([True, False, False, True])
-    ticks = torch.tensor([[3, 0]] * 3 + [[LONGEST + 5, 0]])
-    past = torch.randint(-1, 2, (4, 2, PAST), dtype=torch.int8)
+    ticks = torch.tensor([[3, 0]] * 3 + [[MAX_AGE + 5, 0]])
+    past = torch.randint(-1, 2, (4, 2, HISTORY), dtype=torch.int8)
     seen = torch.tensor([[True, False]] * 4)
     two, three = durations.inputs(state, EventClock(ticks, seen, past, imagined))
-    clock = torch.zeros(4, 2 * LONGEST)
-    clock[:3, LONGEST + 3], clock[3, -1] = 1, 1
+    clock = torch.zeros(4, 2 * MAX_AGE)
+    clock[:3, MAX_AGE + 3], clock[3, -1] = 1, 1
     one, own, top = state.blocks
     two_states = torch.cat([own.s, top.s], -1)
     bit = imagined.unsqueeze(1).float()
     assert durations.state_inputs == [two_states.shape[1], top.s.shape[1]]
     before = past.float()
     assert torch.equal(two, torch.cat([own.s, top.s, one.d_next, clock, before[:, 0], bit], -1))
-    clock = torch.zeros(4, 2 * LONGEST)
+    clock = torch.zeros(4, 2 * MAX_AGE)
     clock[:, 0] = 1
     assert torch.equal(three, torch.cat([top.s, own.d_next, clock, before[:, 1], bit], -1))
 
 
-def test_dreams_are_asked_beside_what_is_seen(model: VPR) -> None:
-    """Same outcomes; what is told comes from the priors until the eyes open again."""
+def test_imagined_examples_are_added_to_observed_ones(model: VPR) -> None:
+    """Same outcomes; inputs come from the priors until the state is observed again."""
     video, durations = torch.rand(5, 9, *model.config.frame), Durations(model.config)
     seen = examples(model, durations, video)[0]
     both = examples(model, durations, video, imagined_frames=4)[0]
     pairs = both.inputs.view(8, 2, 5, -1)  # level 1 moves at every frame: all are asked
     assert torch.equal(pairs[:, 0].flatten(0, 1), seen.inputs)
     assert torch.equal(both.changed.view(8, 2, 5)[:, 1], both.changed.view(8, 2, 5)[:, 0])
-    told, imagined = pairs[..., :-1].unbind(1)
+    observed, imagined = pairs[..., :-1].unbind(1)
     assert (pairs[:, 1, :, -1] == 1).all()
-    same = (told == imagined).all(-1)  # (8, 5)
+    same = (observed == imagined).all(-1)  # (8, 5)
     awake = [[t == 0 or (t + row) % 4 == 0 for row in range(5)] for t in range(8)]
     assert same.tolist() == awake
 
 
-def test_a_dream_of_a_known_future_is_imagination(model: VPR) -> None:
+def test_imagined_examples_equal_imagination(model: VPR) -> None:
     with torch.no_grad():
         state = model.observe(torch.rand(3, 9, *model.config.frame)).state
         ahead = imagine_steps(model, state, lambda s, a: torch.ones(3, 2))
@@ -265,7 +265,7 @@ def observed(model: VPR, video: Tensor) -> State:
     return model.observe(video).state
 
 
-def test_durations_of_other_weights_are_refused(model: VPR, tmp_path: Path) -> None:
+def test_durations_of_other_weights_raise(model: VPR, tmp_path: Path) -> None:
     model.save_pretrained(str(tmp_path))
     save_durations(Durations(model.config), model, tmp_path)
     other = VPR(model.config)

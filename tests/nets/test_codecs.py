@@ -78,7 +78,7 @@ class TestShapes:
         with pytest.raises(VPRError, match="'world-models' or 'folded', got 'resnet'"):
             codec((1, 16, 16), "resnet")
 
-    def test_the_interface_alone_does_nothing(self) -> None:
+    def test_the_base_class_raises(self) -> None:
         for call in (Codec().encode, Codec().decode, Codec().set_output):
             with pytest.raises(NotImplementedError):
                 call(random(1))
@@ -97,7 +97,7 @@ class TestShapes:
     @pytest.mark.parametrize("network", NETWORKS)
     @pytest.mark.parametrize("size", [(16, 32), (64, 64)], ids=str)
     def test_every_pixel_counts(self, network: str, size: tuple[int, int]) -> None:
-        """None is out of reach; the original World Models does not see the last two lines."""
+        """All pixels have an effect, except the last two lines in the original World Models."""
         net = codec((3, *size), network)
         frames = random(1, 3, *size).requires_grad_()
         embedded(net, frames).sum().backward()
@@ -173,7 +173,7 @@ class TestSetOutput:
     def test_starts_at_the_mean_of_the_data(
         self, likelihood: str, network: str, size: tuple[int, int]
     ) -> None:
-        """Nearly, for any latent; exactly, in every pixel, where the last layer says nothing."""
+        """Approximately for any latent, and exactly if the weights of the last layer are 0."""
         pixels = make_likelihood(likelihood)
         net = codec((3, *size), network, output_scale=pixels.output_scale)
         net.set_output(pixels.level(self.MEAN))
@@ -189,10 +189,10 @@ class TestSetOutput:
     @pytest.mark.parametrize("frame", [(3, 64, 64), (3, 32, 48), (5,)], ids=str)
     @pytest.mark.parametrize("network", NETWORKS)
     @torch.no_grad()
-    def test_brightness_starts_as_quiet_as_it_should(
+    def test_initial_outputs_of_a_gaussian_are_small(
         self, network: str, frame: tuple[int, ...]
     ) -> None:
-        """A Gaussian's outputs are brightness: what is a murmur in logits is a shout there."""
+        """Outputs of a Gaussian are brightness; the scale of logits would be too large."""
         with torch.random.fork_rng():
             torch.manual_seed(0)
             gaussian = VPR(ModelConfig(frame=frame, network=network, likelihood="gaussian"))  # type: ignore[arg-type]
@@ -221,7 +221,7 @@ class TestSetOutput:
     @pytest.mark.parametrize("network", NETWORKS)
     @torch.no_grad()
     def test_a_level_is_kept_finite(self, network: str) -> None:
-        """Data that is all black has no logit; the start is merely very dark."""
+        """Black data has no finite logit; the initial output is very dark."""
         net, pixels = codec((1, 16, 16), network), make_likelihood("bernoulli")
         net.set_output(pixels.level(torch.zeros(1)))
         assert painted(net, random(2, 12)).isfinite().all()
@@ -229,7 +229,7 @@ class TestSetOutput:
 
 class TestTint:
     @pytest.mark.parametrize("colour_masks", [1, 4])
-    def test_painter_is_paint_plus_shape_times_tint(self, colour_masks: int) -> None:
+    def test_output_layer_is_paint_plus_shape_times_tint(self, colour_masks: int) -> None:
         """The weights of each frame give what the two layers and the products would give."""
         net = Folded((3, 32, 48), 12, 4, colour_masks)
         c0, y = random(5, 12), random(5, 2, 3, net.widths[-1])

@@ -1,4 +1,4 @@
-"""Each cheap way of a convolution against the stock layer: values and gradients."""
+"""Each fast convolution against the layer of PyTorch: values and gradients."""
 
 from __future__ import annotations
 

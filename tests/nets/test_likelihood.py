@@ -32,11 +32,11 @@ def test_gaussian_is_half_the_squared_error() -> None:
 
 
 @pytest.mark.parametrize("likelihood", [Bernoulli(), Gaussian()])
-def test_level_stands_for_its_mean(likelihood: Bernoulli | Gaussian) -> None:
+def test_level_is_the_inverse_of_mean(likelihood: Bernoulli | Gaussian) -> None:
     mean = torch.tensor([0.01, 0.5, 0.9])
     torch.testing.assert_close(likelihood.mean(likelihood.level(mean)), mean)
 
 
-def test_unknown_name_is_refused() -> None:
+def test_unknown_name_raises() -> None:
     with pytest.raises(VPRError, match="'bernoulli' or 'gaussian', got 'poisson'"):
         make_likelihood("poisson")

@@ -1,4 +1,4 @@
-"""`vpr demo`: the page stands alone, and its marks, table and JSON tell the same story."""
+"""`vpr demo`: the page has no external resources; its marks, table and JSON agree."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def followed(demo: Demo) -> list[str]:
 
 
 class TestRun:
-    def test_shows_what_observe_sees(self, tiny_model: Callable[..., VPR]) -> None:
+    def test_equals_observe(self, tiny_model: Callable[..., VPR]) -> None:
         model = tiny_model(3, frame=BALL.frame, dtype=torch.float32)
         demo = run_demo(model, BALL, sequences=2, length=20, seed=3)
         frames = torch.from_numpy(np.stack([clip.frames for clip in demo.clips]))
@@ -81,7 +81,7 @@ class TestRun:
         assert demo_page(show()) == demo_page(show())
 
     def test_something_is_detected(self, show: Show) -> None:
-        """So that the other tests test something."""
+        """Precondition of the other tests."""
         first, upper = show(levels=3).clips[0].levels
         assert 0 < len(upper.boundaries) < len(first.boundaries) < 23
 
@@ -94,7 +94,7 @@ class TestRun:
             (2, {"data": Synthetic()}, "the data has"),
         ],
     )
-    def test_refuses(
+    def test_invalid_arguments_raise(
         self, tiny_model: Callable[..., VPR], levels: int, change: dict[str, object], says: str
     ) -> None:
         model = tiny_model(levels, frame=BALL.frame, dtype=torch.float32)
@@ -105,7 +105,7 @@ class TestRun:
 
 @pytest.mark.parametrize("fields", ALL, ids=str)
 class TestPage:
-    def test_stands_alone(self, show: Show, fields: dict[str, object]) -> None:
+    def test_has_no_external_resources(self, show: Show, fields: dict[str, object]) -> None:
         html = demo_page(show(**fields))
         sources = re.findall(r'(?:src|href)="(.*?)"', html)
         assert all(source.startswith("data:") for source in sources)
@@ -175,8 +175,8 @@ class TestNumbers:
 
 
 class TestLevels:
-    def test_each_is_held_against_its_own_factor(self, show: Show) -> None:
-        """Who always updates finds all there is: a wall every 4 frames, an object every 8."""
+    def test_each_level_is_scored_against_its_factor(self, show: Show) -> None:
+        """A level that always updates finds all changes: wall every 4 frames, object every 8."""
         demo = show(levels=3, data=ROOM, rule="always")
         for clip in demo.clips:
             wall, thing = clip.levels
@@ -204,7 +204,7 @@ class TestLevels:
         # Ruler; two lanes of the wall and two of the object; each level's axis and its curves.
         assert hairlines == [0, 5, 5, 2, 2, 0, 5, 0, 2]
 
-    def test_the_page_tells_who_follows_what(self, show: Show) -> None:
+    def test_the_page_names_the_factor_of_each_level(self, show: Show) -> None:
         html = demo_page(show(levels=3, data=ROOM, sequences=1))
         assert "Level 2 should follow the wall, level 3 the object." in html
         assert "the wall or the object truly changes" in html
@@ -222,7 +222,7 @@ class TestLevels:
 
 
 class TestFactors:
-    def test_what_never_changes_is_said_once_and_in_no_tip(self, show: Show) -> None:
+    def test_constant_factors_are_shown_once_and_in_no_tooltip(self, show: Show) -> None:
         demo = show(levels=3, data=ROOM)
         headers = re.findall(r"<header><h2>Sequence.*?</header>", demo_page(demo))
         for header, clip in zip(headers, demo.clips, strict=True):
@@ -282,12 +282,12 @@ class TestParts:
             apart = {word: abs((degrees - at + 180) % 360 - 180) for word, at in usual.items()}
             assert name == min(apart, key=lambda word: apart[word])
 
-    def test_every_place_in_the_grid_of_3dsd_has_a_word(self) -> None:
+    def test_every_value_of_3dsd_has_a_name(self) -> None:
         sizes = [len(NAMES["3dsd", name]) for name in FACTORS]
         assert tuple(sizes) == rooms().sizes
         assert [NAMES["3dsd", name][0] for name in STILL] == ["0.75", "cube", "−30°"]
 
-    def test_tip_tells_the_change(self, show: Show) -> None:
+    def test_tooltip_shows_the_change(self, show: Show) -> None:
         demo = show()
         clip = demo.clips[0]
         t = int(np.flatnonzero(clip.changes["colour"])[0])

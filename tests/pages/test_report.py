@@ -1,4 +1,4 @@
-"""`vpr report`: the page stands alone and is light, for any model and any data."""
+"""`vpr report`: the page has no external resources and is small, for any model and data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Make = Callable[..., Report]
 
 @dataclass(frozen=True)
 class Noise:
-    """Somebody's own videos, about which nobody knows anything: the worst to compress."""
+    """Unlabelled videos of random pixels, which compress badly."""
 
     side: int = 16
     name: str = "own videos & <tags>"
@@ -80,7 +80,7 @@ ALL: list[dict[str, object]] = [
 
 @pytest.mark.parametrize("fields", ALL, ids=str)
 class TestPage:
-    def test_stands_alone_with_a_section_a_level(
+    def test_has_no_external_resources_and_a_section_per_level(
         self, make: Make, fields: dict[str, object]
     ) -> None:
         report = make(**fields)
@@ -97,9 +97,9 @@ class TestPage:
 
     def test_the_json_is_json(self, make: Make, fields: dict[str, object]) -> None:
         report = make(**fields)
-        told = json.loads(json.dumps(report_json(report), allow_nan=False))
-        assert [level["level"] for level in told["levels"]] == [lv.level for lv in report.levels]
-        assert (told["training"] is not None) == ("trained" in fields)
+        content = json.loads(json.dumps(report_json(report), allow_nan=False))
+        assert [level["level"] for level in content["levels"]] == [lv.level for lv in report.levels]
+        assert (content["training"] is not None) == ("trained" in fields)
 
 
 def test_random_pixels_weigh_less_than_ten_megabytes(make: Make) -> None:
@@ -122,7 +122,7 @@ def test_without_metrics_the_page_says_so(make: Make) -> None:
     assert html.count('class="curve level"') == 1 + 2 + 2
 
 
-def test_motion_can_be_stopped_and_is_not_forced_on_anybody(make: Make) -> None:
+def test_animations_can_be_paused_and_respect_reduced_motion(make: Make) -> None:
     html = report_page(make())
     assert '<button id="motion"' in html
     assert "prefers-reduced-motion: reduce" in html
@@ -133,7 +133,7 @@ def test_same_seed_same_page(make: Make) -> None:
 
 
 class TestFacts:
-    def test_are_those_of_what_observe_sees(self, tiny_model: Callable[..., VPR]) -> None:
+    def test_equal_observe(self, tiny_model: Callable[..., VPR]) -> None:
         model = tiny_model(3, frame=BALL.frame, dtype=torch.float32)
         made = run_report(model, BALL, run="", training=[], sequences=40, length=20, seed=3)
         rng = evaluation_rng(3)
@@ -153,7 +153,7 @@ class TestFacts:
                     assert key.kl_static == pytest.approx(np.median(moved[where]), rel=1e-4)
 
     def test_something_is_detected(self, make: Make) -> None:
-        """So that the other tests test something."""
+        """Precondition of the other tests."""
         _, second, third = make(levels=3).levels
         assert 0 < third.update_rate < second.update_rate < 1
         assert sum(second.kinds.values()) == pytest.approx(1)
@@ -174,7 +174,9 @@ class TestFacts:
         ({"data": Synthetic()}, "the data has"),
     ],
 )
-def test_refuses(tiny_model: Callable[..., VPR], change: dict[str, Any], says: str) -> None:
+def test_invalid_arguments_raise(
+    tiny_model: Callable[..., VPR], change: dict[str, Any], says: str
+) -> None:
     model = tiny_model(2, frame=BALL.frame, dtype=torch.float32)
     asked = {"data": BALL, "run": "", "training": [], "sequences": 2, "length": 5, **change}
     with pytest.raises(VPRError, match=says):

@@ -1,6 +1,6 @@
-"""The page of a timeline in a real browser: opened, pointed at, clicked, keyed, zoomed, looked at.
+"""The page of a timeline in a real browser: pointer, keys, zoom and appearance.
 
-It takes chromium on the path and `pip install playwright`; without them these tests are skipped.
+Needs chromium on the path and `pip install playwright`; otherwise the tests are skipped.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
-    """Opens a timeline's page. At the end nothing may have been said, nor anybody asked."""
+    """Opens the page of a timeline. At the end there must be no console message and no request."""
     opened: list[Any] = []
     said: list[str] = []
 
@@ -84,7 +84,7 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
 
 
 def settle(tab: Tab) -> None:
-    """Drawings wait for the screen."""
+    """Wait until everything is drawn."""
     tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
@@ -100,7 +100,7 @@ def shown(tab: Tab) -> tuple[float, float]:
 
 
 def chosen(tab: Tab) -> int | None:
-    """The frame of the chosen event."""
+    """The frame of the selected event."""
     frame: int | None = tab.evaluate("state.event && state.event.frame")
     return frame
 
@@ -113,7 +113,7 @@ def facts(tab: Tab, where: str = "#facts") -> dict[str, str]:
 
 
 def at(tab: Tab, lane: str, time: float) -> tuple[float, float]:
-    """Where a time lies on the screen."""
+    """The screen position of a time."""
     box = tab.locator(lane).bounding_box()
     start, end = shown(tab)
     return box["x"] + (time - start) / (end - start) * box["width"], box["y"] + box["height"] - 12
@@ -127,7 +127,7 @@ def column(tab: Tab, number: int) -> list[str]:
 
 class TestOpened:
     @pytest.mark.parametrize("events", [0, 1, 50])
-    def test_quietly(self, show: Open, events: int) -> None:
+    def test_without_console_messages(self, show: Open, events: int) -> None:
         tab = show(replace(balls(), boundaries=balls().boundaries[:events]))
         assert tab.locator("h1").text_content() == "Events in balls.mp4"
         assert tab.locator("#table tbody tr").count() == min(events, len(balls().boundaries))
@@ -135,13 +135,13 @@ class TestOpened:
 
     @pytest.mark.parametrize("frames", [0, 1, 2])
     @pytest.mark.parametrize("levels", [1, 2, 9])
-    def test_with_next_to_nothing(self, show: Open, frames: int, levels: int) -> None:
+    def test_almost_empty_timelines(self, show: Open, frames: int, levels: int) -> None:
         tab = show(Timeline("x", "m", levels, frames, np.arange(frames) / 25, []))
         press(tab, "ArrowRight", "ArrowLeft", "End", "+", "-", "0", "ArrowUp", "2", "9")
         tab.mouse.move(700, 300)
         assert tab.locator("#facts").text_content().startswith("No events")
 
-    def test_strange_names_stay_names(self, show: Open) -> None:
+    def test_markup_in_names_is_escaped(self, show: Open) -> None:
         name = "<!--<script>alert(1)</script><img src=x onerror=alert(2)>.mp4"
         tab = show(replace(balls(), source=name.replace("/", "∕"), model=name))
         assert tab.locator("h1 em").text_content() == name.replace("/", "∕")
@@ -165,13 +165,13 @@ class TestOpened:
 
 
 class TestPointer:
-    def test_hover_tells_what_was_compared(self, show: Open) -> None:
+    def test_hover_shows_the_values_compared(self, show: Open) -> None:
         tab, frame = show(balls()), 57
         tab.mouse.move(*at(tab, "#curves", (frame + 0.5) / 25))
         assert "0:02.280 frame 57" in tab.locator("#tip .words").text_content()
-        told = facts(tab, "#tip")
+        values = facts(tab, "#tip")
         for name, curve in zip(("Dst", "Dch", "threshold"), balls().curves[2], strict=True):
-            assert float(told[name]) == pytest.approx(float(curve[frame]), rel=0.01)
+            assert float(values[name]) == pytest.approx(float(curve[frame]), rel=0.01)
         before = max(t for t in balls().pictures if t <= frame)
         assert tab.locator("#tip figcaption").text_content() == f"key frame {before}"
         tab.mouse.move(5, 5)
@@ -180,18 +180,18 @@ class TestPointer:
     def test_click_on_a_mark_shows_the_event(self, show: Open) -> None:
         tab, event = show(balls()), balls().boundaries[7]
         tab.mouse.click(*at(tab, ".row", float(event.time) + 0.02))
-        told = facts(tab)
-        assert told["frame"] == str(event.frame)
-        assert told["time"].endswith(f"exactly {float(event.time):g} s")
-        assert (told["level"], told["kind"].split()[0]) == ("2", event.kind)
+        values = facts(tab)
+        assert values["frame"] == str(event.frame)
+        assert values["time"].endswith(f"exactly {float(event.time):g} s")
+        assert (values["level"], values["kind"].split()[0]) == ("2", event.kind)
         for name, value in (("Dst", event.kl_static), ("Dch", event.kl_change)):
-            assert float(told[name]) == pytest.approx(value, rel=1e-3)
-        assert float(told["threshold"]) == pytest.approx(event.threshold, rel=1e-3)
+            assert float(values[name]) == pytest.approx(value, rel=1e-3)
+        assert float(values["threshold"]) == pytest.approx(event.threshold, rel=1e-3)
         for name, value in (("fit", event.fit), ("surprise", event.surprise)):
-            assert float(told[name].replace("−", "-")) == pytest.approx(value, abs=0.006)
+            assert float(values[name].replace("−", "-")) == pytest.approx(value, abs=0.006)
         assert tab.locator("#picture").evaluate("each => each.complete && each.naturalWidth") == 64
 
-    def test_click_between_marks_shows_what_was_going_on(self, show: Open) -> None:
+    def test_click_between_marks_selects_the_current_event(self, show: Open) -> None:
         gaps = np.diff([e.frame for e in balls().boundaries])
         i = int(gaps.argmax())
         tab, event = show(balls()), balls().boundaries[i]
@@ -207,14 +207,14 @@ class TestPointer:
         settle(tab)
         assert at(tab, "#curves", 2.0)[0] == pytest.approx(x, abs=1.5)
 
-    def test_wheel_scrolls_the_page_when_all_is_in_sight(self, show: Open) -> None:
+    def test_wheel_scrolls_the_page_when_the_whole_video_is_visible(self, show: Open) -> None:
         tab = show(balls())
         tab.mouse.move(*at(tab, "#curves", 2.0))
         tab.mouse.wheel(0, 300)
         tab.wait_for_function("scrollY > 100")
         assert shown(tab) == pytest.approx((0, 8))
 
-    def test_drag_pans_and_chooses_nothing(self, show: Open) -> None:
+    def test_drag_pans_and_selects_nothing(self, show: Open) -> None:
         tab = show(balls())
         tab.evaluate("show(3, 2)")
         settle(tab)
@@ -265,14 +265,14 @@ class TestKeys:
         press(tab, "Home", "ArrowLeft")
         assert chosen(tab) == frames[0]
 
-    def test_a_step_brings_the_event_into_sight(self, show: Open) -> None:
+    def test_a_step_makes_the_event_visible(self, show: Open) -> None:
         tab = show(films())
         press(tab, "+", "+", "+", "+", "End")
         start, end = shown(tab)
         assert start < tab.evaluate("state.event.time") < end
         assert end - start == pytest.approx(360 / 16)
 
-    def test_numbers_and_arrows_choose_the_level(self, show: Open) -> None:
+    def test_numbers_and_arrows_select_the_level(self, show: Open) -> None:
         tab = show(films())
         pressed = tab.locator("button.level[aria-pressed=true]")
         assert tab.locator("#level").text_content() == "level 3"  # the slowest that found anything
@@ -370,7 +370,7 @@ class TestTable:
             balls().boundaries[4].frame
         )
 
-    def test_the_chosen_event_is_in_the_rows_that_are_shown(self, show: Open) -> None:
+    def test_the_selected_event_is_in_the_visible_rows(self, show: Open) -> None:
         tab = show(films())
         press(tab, "End")
         row = tab.locator("tr[aria-current=true]").bounding_box()
@@ -380,13 +380,13 @@ class TestTable:
 
 
 def _ranked(frames: list[str], key: Callable[[Event], Any]) -> list[Any]:
-    """The values in the order of the rows, as finely as the page knows them."""
+    """The values in the order of the rows, rounded to the precision of the page."""
     by_frame = {str(e.frame): key(e) for e in balls().boundaries}
     values = [by_frame[frame] for frame in frames]
     return [float(f"{v:.2g}") if isinstance(v, float) else v for v in values]
 
 
-class TestLooks:
+class TestAppearance:
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_light_and_dark(self, show: Open, scheme: str) -> None:
         tab = show(balls(), color_scheme=scheme)
@@ -400,7 +400,7 @@ class TestLooks:
 
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_contrast(self, show: Open, scheme: str) -> None:
-        """As WCAG asks: 3 for what is drawn, 4.5 for what is read."""
+        """The contrast that WCAG requires: 3 for graphics, 4.5 for text."""
         tab = show(balls(), color_scheme=scheme)
 
         def colour(selector: str, name: str) -> float:
@@ -435,8 +435,8 @@ def contrast(a: float, b: float) -> float:
 
 
 class TestLong:
-    def test_an_hour_is_drawn_with_little(self, show: Open) -> None:
-        """A screen has room for so much: however long the footage, no more is drawn."""
+    def test_an_hour_is_drawn_with_few_elements(self, show: Open) -> None:
+        """The number of drawn elements does not grow with the footage."""
         tab = show(hour())
         press(tab, "2")
         for _ in range(3):
@@ -444,13 +444,13 @@ class TestLong:
             assert tab.evaluate("plot.innerHTML.length") < 150_000
             press(tab, "+", "+", "+", "+")
 
-    def test_thinned_curves_tell_a_range(self, show: Open) -> None:
+    def test_downsampled_curves_show_a_range(self, show: Open) -> None:
         timeline = hour(270_000, 9_000)
         tab = show(timeline)
         press(tab, "2")
         tab.mouse.move(*at(tab, "#curves", 5000))
-        told = facts(tab, "#tip")["Dst"]
-        least, greatest = (float(each) for each in told.split(" to "))
+        values = facts(tab, "#tip")["Dst"]
+        least, greatest = (float(each) for each in values.split(" to "))
         assert 0 < least < greatest
 
     def test_a_rate_that_varies(self, show: Open) -> None:
@@ -469,7 +469,7 @@ class TestLong:
 
 
 class TestVideo:
-    def test_a_missing_one_is_no_matter(self, show: Open) -> None:
+    def test_a_missing_video_is_ignored(self, show: Open) -> None:
         tab = show(balls(), "not here.mp4")
         tab.wait_for_function("!document.getElementById('film')")
         press(tab, "ArrowRight")

@@ -1,4 +1,4 @@
-"""The page of a timeline as a file: it stands alone, carries what it should, and stays small."""
+"""The page of a timeline as a file: no external resources, complete data, bounded size."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Outline(HTMLParser):
 
 
 class TestFile:
-    def test_stands_alone(self) -> None:
+    def test_has_no_external_resources(self) -> None:
         html = timeline_page(balls())
         for tag, attributes in Outline(html).elements:
             for name in ("src", "href"):
@@ -92,14 +92,14 @@ class TestFile:
             "影片 ö.mp4",
         ],
     )
-    def test_names_are_only_names(self, name: str) -> None:
-        """What a file is called changes the words of the page, and nothing else."""
+    def test_names_are_escaped(self, name: str) -> None:
+        """The name of a file changes only text on the page."""
         strange = Outline(timeline_page(replace(balls(), source=name, model=name), name))
         plain = Outline(timeline_page(balls(), "x"))
         assert [tag for tag, _ in strange.elements] == [tag for tag, _ in plain.elements]
         assert strange.title.strip() == f"vpr: events in {name.rpartition('/')[2]}"
 
-    def test_a_name_that_is_no_text_can_be_written(self) -> None:
+    def test_a_name_with_invalid_bytes(self) -> None:
         timeline_page(replace(balls(), source="bad\udcff.mp4"), "bad\udcff.mp4").encode()
 
     @pytest.mark.parametrize(
@@ -142,17 +142,17 @@ class TestSize:
 
 
 class TestData:
-    def test_carries_every_event(self) -> None:
+    def test_contains_every_event(self) -> None:
         timeline = balls()
         for carried, event in zip(
             data_of(timeline_page(timeline))["events"], timeline.boundaries, strict=True
         ):
             frame, time, level, kind, *numbers = carried
             assert (frame, Fraction(time), level, kind) == event[:4]
-            told = (*event[4:], event.fit, event.surprise)
-            np.testing.assert_allclose(numbers, told, rtol=1e-3, atol=1e-3)
+            shown = (*event[4:], event.fit, event.surprise)
+            np.testing.assert_allclose(numbers, shown, rtol=1e-3, atol=1e-3)
 
-    def test_carries_every_picture(self) -> None:
+    def test_contains_every_picture(self) -> None:
         pictures = data_of(timeline_page(balls()))["pictures"]
         assert {int(t): b64decode(text) for t, text in pictures.items()} == balls().pictures
 
@@ -169,7 +169,7 @@ class TestData:
 
     @pytest.mark.parametrize("frames", [0, 1, 2])
     @pytest.mark.parametrize("levels", [1, 2, 9])
-    def test_next_to_nothing(self, frames: int, levels: int) -> None:
+    def test_almost_empty_timelines(self, frames: int, levels: int) -> None:
         html = timeline_page(Timeline("x", "m", levels, frames, np.arange(frames) / 25, []))
         assert Outline(html).count("section") == 3
         assert "no event" in html
@@ -189,7 +189,7 @@ KL = st.floats(2**-20, 2**16, width=32) | st.just(math.nan)
 class TestCurves:
     @settings(deadline=None, max_examples=40)
     @given(st.lists(st.tuples(KL, KL, KL), min_size=1, max_size=40), st.integers(1, 7))
-    def test_survive(self, rows: list[tuple[float, float, float]], stride: int) -> None:
+    def test_round_trip(self, rows: list[tuple[float, float, float]], stride: int) -> None:
         """Each value, or the least and the greatest of a bin, to a tenth of a percent."""
         curves = np.array(rows, np.float32).T
         read = values_of(packed_curves(Curves(*curves), stride), stride)
@@ -199,8 +199,8 @@ class TestCurves:
             np.testing.assert_allclose(read[:, 0, i], least, rtol=1e-3)
             np.testing.assert_allclose(read[:, -1, i], greatest, rtol=1e-3)
 
-    def test_what_has_no_logarithm(self) -> None:
-        """Nothing at all is as low as can be; what is endless is not drawn."""
+    def test_values_without_a_logarithm(self) -> None:
+        """0 is drawn at the lowest value; infinity is not drawn."""
         values = np.array([0.0, -1e-9, math.inf, math.nan, 1.0], np.float32)
         read = values_of(packed_curves(Curves(values, values, values), 1), 1)
         assert (read[:, 0, :2] < 1e-10).all()

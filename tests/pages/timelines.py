@@ -1,4 +1,4 @@
-"""Timelines for pages: what the shipped model saw in a film of balls, and an hour made up."""
+"""Timelines for pages: of the shipped model on Moving Ball, and a synthetic hour."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def balls(length: int = 200) -> Timeline:
 def hour(
     frames: int = 90_000, events: int = 1_000, levels: int = 3, picture: int = 5_000
 ) -> Timeline:
-    """Three levels; a level is asked only where the one below found an event."""
+    """Three levels; a level is evaluated only where the one below has an event."""
     rng = np.random.default_rng(0)
     at = np.sort(rng.choice(np.arange(1, frames), events, replace=False))
     asked = np.ones(frames, bool)

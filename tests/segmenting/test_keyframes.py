@@ -1,4 +1,4 @@
-"""A bounded number of pictures: the highest and clearest events, and moments evenly spread."""
+"""A bounded number of pictures: of the highest and strongest events, and at regular intervals."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -20,14 +20,14 @@ FRAME = Frame(np.zeros((2, 2, 3), np.uint8), 0, 0, Fraction(1, 25))
 @pytest.fixture(autouse=True)
 def few() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keyframes, "EVENTS", 6)
-        patch.setattr(keyframes, "EVENLY", 8)
+        patch.setattr(keyframes, "MAX_EVENTS", 6)
+        patch.setattr(keyframes, "MAX_REGULAR", 8)
         patch.setattr(keyframes, "jpeg", lambda picture: b"x")
         yield
 
 
 def watched(opening: Sequence[Event | None]) -> list[int]:
-    """The frames that are kept, given what each opens."""
+    """The frames that are kept, given the event at each frame."""
     kept = KeyFrames()
     for frame, each in enumerate(opening):
         kept.add(frame, FRAME, each)
@@ -36,19 +36,19 @@ def watched(opening: Sequence[Event | None]) -> list[int]:
 
 @relaxed
 @given(st.lists(st.tuples(st.integers(2, 3), st.floats(1, 9)), max_size=40))
-def test_the_highest_then_the_clearest_events_are_kept(worth: list[tuple[int, float]]) -> None:
-    frames = watched([event(n, level, moved) for n, (level, moved) in enumerate(worth)])
-    moments = watched([None] * len(worth))
-    assert set(moments) <= set(frames)
-    assert len(set(frames) - set(moments)) <= 6
-    left_out = [worth[n] for n in range(len(worth)) if n not in frames]
-    best = sorted(worth, reverse=True)[:6]
+def test_the_highest_then_the_clearest_events_are_kept(priority: list[tuple[int, float]]) -> None:
+    frames = watched([event(n, level, moved) for n, (level, moved) in enumerate(priority)])
+    regular = watched([None] * len(priority))
+    assert set(regular) <= set(frames)
+    assert len(set(frames) - set(regular)) <= 6
+    left_out = [priority[n] for n in range(len(priority)) if n not in frames]
+    best = sorted(priority, reverse=True)[:6]
     assert not left_out or max(left_out) <= min(best)
 
 
 @relaxed
 @given(st.integers(1, 2000))
-def test_moments_are_spread_evenly(frames: int) -> None:
+def test_regular_pictures_have_equal_distances(frames: int) -> None:
     found = watched([None] * frames)
     assert found[0] == 0
     assert len(set(np.diff(found))) <= 1
@@ -66,12 +66,12 @@ def test_a_thumbnail_is_made_only_for_what_is_kept() -> None:
     kept.add(0, FRAME._replace(whole=whole), None)
     for frame in range(1, 600):
         kept.add(frame, FRAME._replace(whole=whole), event(frame, kl_static=1 / frame))
-    moments = 9 + 4 * 4  # nine at stride 4, then four at each from 8 to 64
+    regular = 9 + 4 * 4  # nine at stride 4, then four at each from 8 to 64
     events = 5  # six are kept, and one of them is a moment
-    assert len(made) == moments + events
+    assert len(made) == regular + events
 
 
-def test_a_moment_that_opens_an_event_is_encoded_once_and_others_at_the_end(
+def test_regular_pictures_are_encoded_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     encoded: list[int] = []

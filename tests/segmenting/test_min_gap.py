@@ -1,4 +1,4 @@
-"""Events that come too soon after another."""
+"""Events closer than the minimum gap."""
 
 import itertools
 from fractions import Fraction
@@ -26,7 +26,7 @@ def nested(found: dict[int, tuple[int, float]]) -> list[Event]:
 
 @relaxed
 @given(levels_by_frame, st.integers(1, 20))
-def test_far_apart_nested_and_nothing_left_out_in_vain(
+def test_result_is_far_apart_nested_and_maximal(
     found: dict[int, tuple[int, float]], frames: int
 ) -> None:
     events, gap = nested(found), Fraction(frames, 25)
@@ -44,17 +44,17 @@ def test_far_apart_nested_and_nothing_left_out_in_vain(
         )
 
 
-def test_the_stronger_stays() -> None:
+def test_the_stronger_event_is_kept() -> None:
     weak, strong, far = event(10, kl_static=2.0), event(12, kl_static=5.0), event(30)
     assert apply_min_gap([weak, strong, far], Fraction(1, 5)) == [strong, far]
 
 
-def test_what_the_level_above_keeps_stays() -> None:
+def test_events_of_the_level_above_are_kept() -> None:
     low, loud, high = event(10, 2, 2.0), event(12, 2, 5.0), event(10, 3, 2.0)
     assert apply_min_gap([low, high, loud], Fraction(1, 5)) == [low, high]
 
 
-def test_just_so_far_apart_is_far_enough_and_no_gap_changes_nothing() -> None:
+def test_gap_is_inclusive_and_zero_changes_nothing() -> None:
     two = [event(10), event(15)]
     assert apply_min_gap(two, Fraction(1, 5)) == two
     assert apply_min_gap([event(1), event(2)], Fraction(0)) == [event(1), event(2)]

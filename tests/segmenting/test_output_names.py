@@ -1,4 +1,4 @@
-"""What files are called: plain names, never the same for two."""
+"""Names of output files: simple and unique."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_folder_keeps_its_structure(here: Path) -> None:
     assert names("b") == {"b/x.mp4": "x", "b/deep/y.mkv": "deep/y"}
 
 
-def test_whoever_shares_a_name_takes_a_longer_one(here: Path) -> None:
+def test_shared_names_are_extended(here: Path) -> None:
     assert names("a/x.mp4", "b/x.mp4") == {"a/x.mp4": "a/x", "b/x.mp4": "b/x"}
     assert names("c/x.mp4", "c/x.mkv") == {"c/x.mp4": "x.mp4", "c/x.mkv": "x.mkv"}
 
@@ -48,12 +48,12 @@ def test_the_same_file_twice_is_one(here: Path) -> None:
     assert list(names("a/x.mp4", "./a/x.mp4", str(here / "a/x.mp4"), "a")) == ["a/x.mp4"]
 
 
-def test_a_name_that_other_footage_has_is_left_to_it(here: Path) -> None:
+def test_names_of_other_footage_are_not_used(here: Path) -> None:
     found = find_targets(["a/x.mp4"], lambda name, source: name in ("x", "x.mp4"))
     assert found.targets == [Target("a/x.mp4", "a/x")]
 
 
-def test_what_is_wrong_with_one_does_not_stop_the_others(here: Path) -> None:
+def test_an_error_does_not_stop_the_others(here: Path) -> None:
     found = find_targets(["empty", "a/x.mp4", "*.mov"], nobody)
     assert [target.name for target in found.targets] == ["x"]
     assert set(found.failed) == {"empty", "*.mov"}
@@ -71,7 +71,7 @@ parts = st.sampled_from(["a", "b", "A", "x.mp4", "x.mkv", "x"])
 @relaxed
 @given(st.lists(st.lists(parts, min_size=1, max_size=3).map("/".join), unique=True, max_size=6))
 def test_no_two_share_a_name_and_none_leaves_the_folder(named: list[str]) -> None:
-    """Paths that are not there are named all the same: opening says so later."""
+    """Missing paths get names too; opening them raises the error."""
     found = [
         target.name
         for target in find_targets([f"/nowhere/{each}" for each in named], nobody).targets

@@ -45,7 +45,7 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def seen(film: Path) -> list[np.ndarray]:
-    """The pictures as PySceneDetect hands them to its detectors."""
+    """The pictures that PySceneDetect passes to its detectors."""
     video = scenedetect.open_video(str(film), backend="pyav")
     pictures = []
     while (picture := video.read()) is not False:
@@ -108,7 +108,7 @@ def test_a_threshold_is_another_gamma(model: VPR, film: Path, seen: list[np.ndar
 def test_the_levels_of_a_model_and_its_stats(
     tiny_model: Callable[..., VPR], film: Path, seen: list[np.ndarray], tmp_path: Path
 ) -> None:
-    """Three levels of grey pictures: each is asked only where the one below has an event."""
+    """Three levels, grey pictures: a level is evaluated only where the one below has an event."""
     model = tiny_model(3, dtype=torch.float32)
     model.typical_kl.fill_(1e-3)
     second, third = streamed(model, seen, 2), streamed(model, seen, 3)
@@ -153,7 +153,7 @@ def test_its_exporters_work(
     assert [c[c.index("-ss") + 1] for c in commands] == [str(s.seconds) for s, _ in scenes]
 
 
-def test_what_cannot_be_is_one_line(model: VPR, tiny_model: Callable[..., VPR]) -> None:
+def test_errors_are_one_line(model: VPR, tiny_model: Callable[..., VPR]) -> None:
     for words, level in (("2 to 2, got 1", 1), ("2 to 2, got 3", 3)):
         with pytest.raises(VPRError, match=words):
             VPRDetector(model, level=level)

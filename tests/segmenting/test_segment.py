@@ -47,12 +47,12 @@ def test_an_array_gives_what_a_stream_gives(model: VPR) -> None:
 def test_an_encoded_file(model: VPR, tmp_path: Path) -> None:
     path = tmp_path / "Überfall 映画.mp4"
     write_video(path, scenes(45))
-    told: list[tuple[int, int | None]] = []
-    timeline = vpr.segment(path, model, on_progress=lambda *now: told.append(now))
+    progress: list[tuple[int, int | None]] = []
+    timeline = vpr.segment(path, model, on_progress=lambda *now: progress.append(now))
     assert timeline.frames == 45
     assert timeline.source == str(path)
-    assert timeline.trouble is None
-    assert told[-1] == (45, 45)
+    assert timeline.problem is None
+    assert progress[-1] == (45, 45)
     assert timeline.end == Fraction(45, 25)
     assert set(timeline.pictures) >= {event.frame for event in timeline.boundaries}
     assert timeline.pictures[0].startswith(b"\xff\xd8")
@@ -79,7 +79,7 @@ def test_frames_of_another_size_are_fitted(model: VPR) -> None:
     )
 
 
-def test_a_grey_model_watches_colours(tiny_model: Factory) -> None:
+def test_a_grey_model_and_coloured_footage(tiny_model: Factory) -> None:
     assert vpr.segment(scenes(9), tiny_model(2)).frames == 9
 
 
@@ -124,12 +124,12 @@ def test_a_threshold_makes_fewer_events(model: VPR) -> None:
         ("fit must be one of", {"fit": "squeeze"}),
     ],
 )
-def test_settings_that_make_no_sense(model: VPR, words: str, asked: dict[str, Any]) -> None:
+def test_invalid_settings(model: VPR, words: str, asked: dict[str, Any]) -> None:
     with pytest.raises(VPRError, match=words):
         vpr.segment(scenes(3), model, **asked)
 
 
-def test_footage_that_is_none(model: VPR, tiny_model: Factory, tmp_path: Path) -> None:
+def test_invalid_footage(model: VPR, tiny_model: Factory, tmp_path: Path) -> None:
     bad = scenes(4) / 255
     bad[2, 0, 0, 0] = np.nan
     (tmp_path / "a.mp4").write_text("no video at all")
@@ -149,12 +149,10 @@ def test_footage_that_is_none(model: VPR, tiny_model: Factory, tmp_path: Path) -
         vpr.segment(scenes(3), tiny_model(2, frame=(7,)))
 
 
-def test_what_is_held_does_not_grow_with_the_footage(
-    model: VPR, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No more than two chunks of frames are alive at any time, and no more pictures than said."""
-    monkeypatch.setattr(keyframes, "EVENTS", 5)
-    monkeypatch.setattr(keyframes, "EVENLY", 4)
+def test_memory_is_constant(model: VPR, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most one chunk of frames and two more are in memory; the number of pictures is bounded."""
+    monkeypatch.setattr(keyframes, "MAX_EVENTS", 5)
+    monkeypatch.setattr(keyframes, "MAX_REGULAR", 4)
     alive, most = 0, 0
 
     class Heavy:

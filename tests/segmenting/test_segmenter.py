@@ -23,9 +23,9 @@ def process(model: VPR, pictures: np.ndarray, chunk: int) -> list[list[LevelEvid
     segmenter = Segmenter(model)
     starts = range(0, len(pictures), chunk)
     return [
-        told
+        evidence
         for start in starts
-        for told in segmenter.process(list(pictures[start : start + chunk]))
+        for evidence in segmenter.process(list(pictures[start : start + chunk]))
     ]
 
 
@@ -44,11 +44,11 @@ def model(tiny_model: Factory) -> VPR:
 def test_equals_the_stream(model: VPR, rule: Rule, chunk: int) -> None:
     model.rule = rule
     pictures = scenes(40)
-    stream, told = Stream(model), process(model, pictures, chunk)
+    stream, evidence = Stream(model), process(model, pictures, chunk)
     found = 0
     for number, frame in enumerate(Pixels(model)(list(pictures))):
         live = stream.push(frame)
-        ours = list(boundaries(told[number], number)) if number else []
+        ours = list(boundaries(evidence[number], number)) if number else []
         assert [each[:3] for each in ours] == [each[:3] for each in live]
         for one, other in zip(ours, live, strict=True):
             np.testing.assert_allclose(one[3:], other[3:], rtol=1e-9)
@@ -57,15 +57,15 @@ def test_equals_the_stream(model: VPR, rule: Rule, chunk: int) -> None:
 
 
 def test_equals_observe(model: VPR) -> None:
-    """Also where nothing happened: the evidence itself, and NaN where nobody was asked."""
+    """The evidence of all frames, with NaN where a level was not evaluated."""
     pictures = scenes(40)
-    told = process(model, pictures, 16)
+    evidence = process(model, pictures, 16)
     with torch.no_grad():
         trace = model.observe(Pixels(model)(list(pictures)).unsqueeze(0))
     happened = set()
     for n in (1, 2, 3):
         wanted = trace.levels[n].evidence
-        for t, seen in enumerate(told[1:], start=1):
+        for t, seen in enumerate(evidence[1:], start=1):
             if n < len(seen):
                 assert seen[n].boundary == bool(wanted.boundary[0, t])
                 happened.add((n, seen[n].boundary))
@@ -81,10 +81,10 @@ def test_single_precision_finds_the_same_as_a_stream(tiny_model: Factory) -> Non
     model = tiny_model(3, seed=12, window=5, frame=(3, 16, 16), dtype=torch.float32)
     model.typical_kl.fill_(0.5)
     pictures = scenes(30)
-    told, stream = process(model, pictures, 16), Stream(model)
+    evidence, stream = process(model, pictures, 16), Stream(model)
     for number, frame in enumerate(Pixels(model)(list(pictures))):
         live = stream.push(frame)
-        ours = list(boundaries(told[number], number)) if number else []
+        ours = list(boundaries(evidence[number], number)) if number else []
         assert [each[:3] for each in ours] == [each[:3] for each in live]
         for one, other in zip(ours, live, strict=True):
             np.testing.assert_allclose(one[3:], other[3:], rtol=1e-3)
@@ -102,19 +102,19 @@ def test_another_threshold_leaves_the_model_alone(model: VPR) -> None:
     assert (strict.rule.gamma, model.rule.gamma) == (50.0, 1.1)
     pictures = scenes(60)
     surprises = [
-        sum(told[1].unexpected for told in process(each, pictures, 16) if len(told) > 1)
+        sum(evidence[1].unexpected for evidence in process(each, pictures, 16) if len(evidence) > 1)
         for each in (model, strict)
     ]
     assert surprises[0] > surprises[1]
 
 
 @pytest.mark.parametrize("rule", [Always(), Subjective(unexpected=False)])
-def test_a_rule_without_a_threshold_is_told(model: VPR, rule: Rule) -> None:
+def test_a_rule_without_a_threshold_raises(model: VPR, rule: Rule) -> None:
     model.rule = rule
     with pytest.raises(VPRError, match="no threshold to set"):
         with_threshold(model, 2.0)
 
 
-def test_one_level_finds_nothing(tiny_model: Factory) -> None:
+def test_a_model_of_one_level_raises(tiny_model: Factory) -> None:
     with pytest.raises(VPRError, match="use one with 2 or more"):
         Segmenter(tiny_model(1))

@@ -1,4 +1,4 @@
-"""Many thresholds in one look give what each gives alone."""
+"""A sweep gives the same counts as single runs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_table_and_figure(swept: Sweep, tmp_path: Path) -> None:
     assert all(path.exists() for path in paths)
 
 
-def test_nothing_to_sweep(model: VPR, tiny_model: Factory) -> None:
+def test_errors(model: VPR, tiny_model: Factory) -> None:
     with pytest.raises(VPRError, match="has no frames"):
         sweep(Frames(()), model, FIT)
     ticking = tiny_model(2, frame=(3, 16, 16))

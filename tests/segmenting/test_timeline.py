@@ -84,7 +84,7 @@ def test_under_a_clock_there_is_no_threshold(tmp_path: Path) -> None:
         ({"events": 3}, "not a complete timeline"),
     ],
 )
-def test_other_json_is_refused(tmp_path: Path, change: dict[str, object], words: str) -> None:
+def test_other_json_raises(tmp_path: Path, change: dict[str, object], words: str) -> None:
     (tmp_path / "a.json").write_text(json.dumps(json.loads("".join(timeline_json(WHOLE))) | change))
     with pytest.raises(VPRError, match=words):
         Timeline.from_json(tmp_path / "a.json")
@@ -121,7 +121,7 @@ def test_plot_has_a_row_a_level_with_its_curves() -> None:
 
 
 class Marks(HTMLParser):
-    """Refuses what is not closed; counts tags."""
+    """Raises an error for unclosed tags; counts tags."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -143,7 +143,7 @@ class Marks(HTMLParser):
 
 
 @pytest.mark.parametrize("shown", [WHOLE, timeline([]), timeline([], frames=1, levels=2)])
-def test_notebook_view_is_whole_and_needs_nothing_else(shown: Timeline) -> None:
+def test_notebook_summary_is_valid_and_self_contained(shown: Timeline) -> None:
     page = Marks()
     page.feed(shown._repr_html_())
     assert page.open == []

@@ -1,4 +1,4 @@
-"""What may not come in is refused in one clear line."""
+"""Invalid inputs raise one-line errors."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class TestShapes:
             check_video(torch.zeros(2, 3, 4), VECTOR)
 
     @pytest.mark.parametrize("shape", [(0, 4, 1, 16, 16), (2, 0, 1, 16, 16)])
-    def test_nothing(self, shape: tuple[int, ...]) -> None:
-        with pytest.raises(VPRError, match="nothing to look at"):
+    def test_no_frames(self, shape: tuple[int, ...]) -> None:
+        with pytest.raises(VPRError, match="no frames"):
             check_video(torch.zeros(shape), IMAGE)
 
     def test_no_sequence(self) -> None:
-        with pytest.raises(VPRError, match="nothing to look at"):
+        with pytest.raises(VPRError, match="no frames"):
             check_frame(torch.zeros(0, 1, 16, 16), IMAGE)
 
-    def test_right(self) -> None:
+    def test_valid_input(self) -> None:
         check_video(torch.zeros(2, 3, 1, 16, 16), IMAGE)
         check_video(torch.zeros(1, 1, 5), VECTOR)
         check_frame(torch.zeros(2, 1, 16, 16), IMAGE)
@@ -98,14 +98,14 @@ class TestValues:
 
 
 class TestModel:
-    """The doors of the model are guarded."""
+    """The methods of the model check their inputs."""
 
     @pytest.mark.parametrize("call", ["observe", "loss"])
     def test_video(self, tiny_model: Callable[..., Any], call: str) -> None:
         enter = getattr(tiny_model(2), call)
         with pytest.raises(VPRError, match="expected shape"):
             enter(torch.zeros(2, 1, 16, 16))
-        with pytest.raises(VPRError, match="nothing to look at"):
+        with pytest.raises(VPRError, match="no frames"):
             enter(torch.zeros(2, 0, 1, 16, 16))
         with pytest.raises(VPRError, match="must be floats"):
             enter(torch.zeros(2, 3, 1, 16, 16, dtype=torch.uint8))
@@ -137,7 +137,7 @@ class TestConfig:
             ({"frame": (3, 64, 144)}, "multiples of 16 from 16 to 128"),
         ],
     )
-    def test_refuses(self, fields: dict[str, Any], text: str) -> None:
+    def test_invalid_arguments_raise(self, fields: dict[str, Any], text: str) -> None:
         with pytest.raises(VPRError, match=text):
             ModelConfig(**fields)
 
@@ -156,6 +156,6 @@ class TestConfig:
             ({"frame_nats": -0.1}, "frame_nats must be 0 or more, got -0.1"),
         ],
     )
-    def test_training_refuses(self, fields: dict[str, Any], text: str) -> None:
+    def test_invalid_training_raises(self, fields: dict[str, Any], text: str) -> None:
         with pytest.raises(VPRError, match=text):
             TrainingConfig(**fields)

@@ -1,4 +1,4 @@
-"""Configs survive the way to JSON and back; what is not understood is refused."""
+"""Configurations round-trip through JSON; unknown content raises an error."""
 
 import json
 
@@ -42,6 +42,6 @@ def test_missing_fields_take_their_defaults() -> None:
         ({"model": {"frame": [3, 32, 32]}}, "model.frame must be the data's"),
     ],
 )
-def test_bad_configs_are_refused(change: dict[str, object], words: str) -> None:
+def test_invalid_configurations_raise(change: dict[str, object], words: str) -> None:
     with pytest.raises(VPRError, match=words):
         from_dict(RunConfig, change, "config")

@@ -7,17 +7,26 @@ from typing import Any
 
 import torch
 
-from vpr.utils.tree import tree_filled, tree_leaves, tree_map
+from vpr.utils.tree import tree_map
 
 
-def test_filled_with_its_own_leaves_it_is_the_same(tiny_model: Callable[..., Any]) -> None:
-    state = tiny_model(3).initial(2)
-    filled = tree_filled(tree_map(torch.zeros_like, state), tree_leaves(state))
-    assert type(filled) is type(state)
-    assert all(map(torch.equal, tree_leaves(filled), tree_leaves(state)))
-    assert filled.blocks[0].cache is None
+def test_map_keeps_the_structure(tiny_model: Callable[..., Any]) -> None:
+    state, pairs = tiny_model(3).initial(2), []
+    filled = tree_map(torch.ones_like, state)
+    mapped = tree_map(lambda one, other: pairs.append((one, other)) or other, state, filled)
+    assert type(mapped) is type(state)
+    assert mapped.blocks[0].cache is None
+    assert all(one.shape == other.shape and bool((other == 1).all()) for one, other in pairs)
+    assert torch.equal(mapped.time, torch.ones_like(state.time))
 
 
-def test_leaves_stand_from_left_to_right() -> None:
+def test_map_visits_the_tensors_in_order() -> None:
     one, two, three = torch.arange(3).unbind()
-    assert tree_leaves((one, None, (two, (three,)))) == [one, two, three]
+    visited: list[int] = []
+    tree = (one, None, (two, (three,)))
+    assert tree_map(lambda each: visited.append(int(each)) or each + 1, tree) == (
+        1,
+        None,
+        (2, (3,)),
+    )
+    assert visited == [0, 1, 2]

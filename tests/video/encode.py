@@ -1,4 +1,4 @@
-"""Real encoded files, small, of pictures that tell their number."""
+"""Small encoded videos whose pictures show their number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def numbered(number: int, height: int = 36, width: int = 64) -> NDArray[np.uint8
 
 
 def number_of(picture: NDArray[np.uint8]) -> int:
-    """Which it is, by its lower right part."""
+    """The number of a picture, from its lower right part."""
     height, width = picture.shape[:2]
     inner = picture[height // 2 : -2 or None, width // 2 : -2 or None]
     return round((float(inner.mean()) - 20) / 6)
@@ -64,7 +64,7 @@ def encode(
 
 
 def encode_sound(path: Path) -> Path:
-    """A second of silence, and nothing to see."""
+    """A second of silent audio, without video."""
     with av.open(str(path), "w") as file:
         stream = file.add_stream("aac", rate=44_100)
         for start in range(0, 44_100, 1024):

@@ -1,7 +1,7 @@
 """Read files that were damaged at random: `python -m tests.video.mutate FOLDER SEED COUNT`.
 
-A process of its own, for a crash of a decoder would take the tests with it. It prints a line for
-each file: seconds of work, and how many frames there were, or the complaint; anything but a
+It runs in its own process, because a decoder may crash. It prints a line for
+each file: seconds of work, and how many frames there were, or the error message; anything but a
 VPRError ends it.
 """
 

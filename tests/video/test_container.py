@@ -1,4 +1,4 @@
-"""Video files: every frame once, upright, at its exact time; damage is told, never a crash."""
+"""Video files: every frame once, upright, at its exact time; damage is reported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_frame_in_order_at_its_time(tmp_path: Path, kind: str) -> None:
     assert all(frame.picture.shape == (36, 64, 3) for frame in frames)
     spacing = 40 * MILLISECOND  # all three time bases can say that
     assert [frame.time for frame in frames] == [n * spacing for n in range(12)]
-    assert source.trouble is None
+    assert source.problem is None
     assert source.name == str(tmp_path / name)
     assert [f.pts for f in source] == [f.pts for f in frames]  # again, if somebody asks again
 
@@ -65,7 +65,7 @@ def test_varying_rates_are_exact(
 
 
 @pytest.mark.parametrize(("turned", "turns"), [(90, 1), (180, 2), (-90, 3)])
-def test_turned_video_is_upright(tmp_path: Path, turned: float, turns: int) -> None:
+def test_rotated_video_is_upright(tmp_path: Path, turned: float, turns: int) -> None:
     path = encode(tmp_path / "turned.mp4", turned=turned)
     (frame, *_) = open_footage(path)
     shown = np.rot90(numbered(0), turns)  # counter-clockwise, as display matrices count
@@ -80,7 +80,7 @@ def test_turned_video_is_upright(tmp_path: Path, turned: float, turns: int) -> N
     )
 
 
-def test_mirrored_video_is_set_right(tmp_path: Path) -> None:
+def test_mirrored_video_is_corrected(tmp_path: Path) -> None:
     path = tmp_path / "mirrored.mp4"
     with av.open(str(path), "w") as file:
         stream = file.add_stream("h264", rate=25)
@@ -179,8 +179,8 @@ def test_cut_short_gives_what_is_there_and_says_so(tmp_path: Path, kind: str) ->
     source = open_footage(path)
     count = len(list(source))
     assert 5 < count < 30
-    assert source.trouble is not None
-    assert source.trouble.endswith(f"is damaged or cut short: {count} frames were read")
+    assert source.problem is not None
+    assert source.problem.endswith(f"is damaged or cut short: {count} frames were read")
 
 
 def test_a_hole_in_the_middle(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_hole_in_the_middle(tmp_path: Path) -> None:
     path.write_bytes(data)
     source = open_footage(path)
     assert 15 < len(list(source)) <= 30
-    assert source.trouble is not None
+    assert source.problem is not None
 
 
 def test_devices_and_generators_of_pyav() -> None:

@@ -60,7 +60,7 @@ def test_a_name_with_brackets_is_a_name() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_nothing_to_be_found() -> None:
+def test_no_footage_found() -> None:
     with pytest.raises(VPRError, match="empty has no footage"):
         find_footage("empty")
     with pytest.raises(VPRError, match=r"\*\.wmv matches no footage: check the path"):

@@ -1,4 +1,4 @@
-"""Pictures of any size in the size that a model wants."""
+"""Fitting of pictures of any size to the size of a model."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from vpr import VPRError
 from vpr.video import Fit
 from vpr.video.fit import Mode
-from vpr.video.orientation import Turn, turn_of
+from vpr.video.orientation import Orientation, orientation_from_matrix
 
 sides = st.integers(1, 70)
 
 
 @settings(deadline=None)
 @given(sides, sides, sides, sides, st.sampled_from(get_args(Mode)), st.sampled_from([1, 3]))
-def test_always_the_size_that_was_asked_for(
+def test_result_has_the_requested_size(
     height: int, width: int, high: int, wide: int, mode: Mode, channels: int
 ) -> None:
     fit = Fit(high, wide, channels, mode)
@@ -61,7 +61,7 @@ def test_a_pixel_is_the_mean_of_what_it_covers() -> None:
     assert np.abs(Fit(8, 8)(picture) - means).max() <= 1
 
 
-def test_slim_pictures_do_not_explode() -> None:
+def test_size_of_narrow_pictures_is_limited() -> None:
     assert max(Fit(64, 64, mode="crop").scaled(1, 60_000)) <= 16 * 64
 
 
@@ -83,8 +83,8 @@ def test_every_display_matrix_of_quarter_turns(swap: bool, columns: bool, rows: 
     across, down = (-one if columns else one), (-one if rows else one)
     a, b, c, d = (0, down, across, 0) if swap else (across, 0, 0, down)
     matrix = np.array([a, b, 0, c, d, 0, 0, 0, 1 << 30], dtype="=i4").tobytes()
-    turn = turn_of(matrix)
-    assert turn == Turn(swap, columns, rows)
+    turn = orientation_from_matrix(matrix)
+    assert turn == Orientation(swap, columns, rows)
     picture = np.arange(6, dtype=np.uint8).reshape(2, 3, 1)
     shown = turn(picture)
     assert shown.shape[:2] == turn.size(2, 3)
@@ -95,5 +95,5 @@ def test_every_display_matrix_of_quarter_turns(swap: bool, columns: bool, rows: 
 
 
 @pytest.mark.parametrize("matrix", [None, b"", bytes(36), bytes(7)])
-def test_a_matrix_that_says_nothing(matrix: bytes | None) -> None:
-    assert turn_of(matrix) == Turn()
+def test_a_missing_or_short_matrix(matrix: bytes | None) -> None:
+    assert orientation_from_matrix(matrix) == Orientation()

@@ -1,4 +1,4 @@
-"""Hundreds of damaged files: each is read as far as it goes or refused in one line, and soon."""
+"""Hundreds of damaged files: each is read as far as possible or gives a one-line error, quickly."""
 
 from __future__ import annotations
 

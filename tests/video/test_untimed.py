@@ -53,7 +53,7 @@ def test_the_same_clip_in_every_kind(what: dict[str, object]) -> None:
     assert [frame.number for frame in frames] == list(range(5))
     assert [frame.time for frame in frames] == [n * Fraction(1001, 30_000) for n in range(5)]
     assert source.expected in (5, None)
-    assert source.trouble is None
+    assert source.problem is None
     assert frames[0].thumbnail(32).shape == (18, 32, 3)
     assert frames[0].picture.flags.writeable  # or PyTorch warns
 
@@ -66,12 +66,12 @@ def test_grey_and_fitted_in_every_kind(what: dict[str, object]) -> None:
         assert frame.thumbnail().shape == (36, 64, 3)  # still whole, and in colours
 
 
-def test_25_frames_a_second_if_nobody_says() -> None:
+def test_default_rate_is_25() -> None:
     assert [frame.time for frame in open_footage(CLIP)][:2] == [0, Fraction(1, 25)]
 
 
 @pytest.mark.parametrize("rate", [0, -1, "fast", "1/0", float("nan"), 1e9])
-def test_rates_that_are_none(rate: object) -> None:
+def test_invalid_rates(rate: object) -> None:
     with pytest.raises(VPRError, match="rate must be"):
         open_footage(CLIP, rate=rate)  # type: ignore[arg-type]
 
@@ -98,13 +98,13 @@ def test_floats_are_from_0_to_1(dtype: type) -> None:
         (lambda a: np.broadcast_to(np.uint8(0), (2, 9000, 9000)), "9000×9000"),
     ],
 )
-def test_arrays_that_are_no_footage(tmp_path: Path, spoil: object, says: str) -> None:
+def test_invalid_arrays(tmp_path: Path, spoil: object, says: str) -> None:
     values = spoil((CLIP / 255).astype(np.float32))  # type: ignore[operator]
     with pytest.raises(VPRError, match=says):
         list(open_footage(values))
 
 
-def test_files_that_are_no_footage(tmp_path: Path) -> None:
+def test_invalid_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "two.npz", a=CLIP, b=CLIP)
     with pytest.raises(VPRError, match="has 2 arrays: save the frames as the only one"):
         open_footage(tmp_path / "two.npz")
@@ -116,13 +116,13 @@ def test_files_that_are_no_footage(tmp_path: Path) -> None:
         open_footage(tmp_path / "objects.npy")
 
 
-def test_a_file_that_breaks_off(tmp_path: Path) -> None:
+def test_a_truncated_file(tmp_path: Path) -> None:
     path = tmp_path / "cut.npy"
     np.save(path, CLIP)
     path.write_bytes(path.read_bytes()[:-10])
     source = open_footage(path)
     assert len(list(source)) == 4
-    assert source.trouble == f"{path} is cut short: 4 of 5 frames were read"
+    assert source.problem == f"{path} is cut short: 4 of 5 frames were read"
 
 
 def test_an_array_by_any_name(tmp_path: Path) -> None:
@@ -141,21 +141,21 @@ def test_pictures_of_many_kinds_and_sizes(tmp_path: Path) -> None:
     (tmp_path / ".5.png").write_bytes(b"hidden")
     source = open_footage(tmp_path)
     assert [frame.picture.shape for frame in source] == [(64, 36, 3), (36, 64, 3), (10, 20, 3)]
-    assert source.trouble == f"{tmp_path}: 1 of 4 pictures cannot be read, the first is 4.png"
+    assert source.problem == f"{tmp_path}: 1 of 4 pictures cannot be read, the first is 4.png"
     (tmp_path / "only").mkdir()
     (tmp_path / "only" / "1.png").write_bytes(b"broken")
     with pytest.raises(VPRError, match="only has no readable picture"):
         list(open_footage(tmp_path / "only"))
 
 
-def test_a_pipe_that_breaks_off_or_brings_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_or_empty_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     def pipe(data: bytes) -> None:
         monkeypatch.setattr(sys, "stdin", type("In", (), {"buffer": io.BytesIO(data)}))
 
     pipe(CLIP.tobytes()[:-1])
     source = open_footage("-", size=(64, 36))
     assert len(list(source)) == 4
-    assert source.trouble == "standard input ended within a frame: 4 frames were read"
+    assert source.problem == "standard input ended within a frame: 4 frames were read"
     pipe(b"")
     with pytest.raises(VPRError, match="has no complete frame of 64×36 rgb24"):
         list(open_footage("-", size=(64, 36)))

@@ -1,4 +1,4 @@
-"""Frames on their way to the model: nothing lost in silence, nothing late in silence."""
+"""Feeds of frames: dropped frames and delays are reported."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vpr import VPRError
 from vpr.video.frames import Frame
-from vpr.watching.feed import ROOM, Arrival, Feed, blocking_feed
+from vpr.watching.feed import BUFFER_SIZE, Arrival, Feed, blocking_feed
 from vpr.watching.notices import Notices
 from vpr.watching.watcher import WatchedFrame
 
@@ -27,7 +27,7 @@ def numbers(arrivals: list[Arrival]) -> list[int]:
     return [arrival.frame.number for arrival in arrivals]
 
 
-def test_a_source_that_waits_loses_nothing() -> None:
+def test_a_blocking_feed_drops_nothing() -> None:
     ticks = iter(range(100))
     arrivals = list(blocking_feed(map(frame, range(30)), clock=lambda: next(ticks)))
     assert numbers(arrivals) == list(range(30))
@@ -36,7 +36,7 @@ def test_a_source_that_waits_loses_nothing() -> None:
 
 
 class Flood:
-    """Frames at once; `over` is set when all were taken away."""
+    """Frames without delay; `over` is set when all were read."""
 
     def __init__(self, count: int) -> None:
         self.count, self.over = count, Event()
@@ -48,25 +48,28 @@ class Flood:
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 60), st.integers(1, 12))
-def test_the_oldest_are_dropped_and_each_is_counted(count: int, room: int) -> None:
+def test_the_oldest_are_dropped_and_each_is_counted(count: int, buffer_size: int) -> None:
     flood = Flood(count)
     arrivals = []
-    for arrival in Feed(flood, room=room):
+    for arrival in Feed(flood, buffer_size=buffer_size):
         flood.over.wait()  # a model that is slower than all of it
         arrivals.append(arrival)
     assert len(arrivals) + sum(arrival.dropped for arrival in arrivals) == count
-    # The first was taken while others came, then there are those that had room.
-    assert numbers(arrivals)[-min(room, count) :] == list(range(count))[-min(room, count) :]
-    assert len(arrivals) <= room + 1
+    # The first was taken while others came, then there are those that fitted into the buffer.
+    assert (
+        numbers(arrivals)[-min(buffer_size, count) :]
+        == list(range(count))[-min(buffer_size, count) :]
+    )
+    assert len(arrivals) <= buffer_size + 1
     for before, after in pairwise(arrivals):
         assert after.frame.number - before.frame.number == after.dropped + 1
 
 
-def test_a_reader_that_is_fast_enough_sees_all() -> None:
+def test_a_fast_reader_gets_all_frames() -> None:
     taken = Event()
 
     def polite() -> Iterator[Frame]:
-        for number in range(3 * ROOM):
+        for number in range(3 * BUFFER_SIZE):
             yield frame(number)
             taken.wait(10)
             taken.clear()
@@ -75,11 +78,11 @@ def test_a_reader_that_is_fast_enough_sees_all() -> None:
     for arrival in Feed(polite()):
         arrivals.append(arrival)
         taken.set()
-    assert numbers(arrivals) == list(range(3 * ROOM))
+    assert numbers(arrivals) == list(range(3 * BUFFER_SIZE))
     assert not any(arrival.dropped for arrival in arrivals)
 
 
-def test_what_goes_wrong_is_told_after_the_last_frame() -> None:
+def test_errors_are_raised_after_the_last_frame() -> None:
     def broken() -> Iterator[Frame]:
         yield frame(0)
         raise VPRError("the cable is out")
@@ -90,7 +93,7 @@ def test_what_goes_wrong_is_told_after_the_last_frame() -> None:
         next(feed)
 
 
-def test_who_leaves_early_stops_the_reading() -> None:
+def test_leaving_the_loop_stops_the_thread() -> None:
     ended = Event()
 
     def endless() -> Iterator[Frame]:
@@ -119,7 +122,7 @@ def test_a_file_is_played_at_its_own_speed() -> None:
 
 
 class Now:
-    """A clock to be set."""
+    """A clock that tests can set."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -132,20 +135,20 @@ def seen(dropped: int = 0, late: float = 0.0) -> WatchedFrame:
     return WatchedFrame(frame(0), [], [], dropped, late)
 
 
-def test_drops_are_told_at_once_then_once_a_second_and_each_once() -> None:
+def test_drops_are_reported_once_and_at_most_every_second() -> None:
     now = Now()
     notices = Notices(now)
-    told = []
+    reported = []
     for step in range(40):
         now.time = step / 10
-        told.append(notices.drops(seen(dropped=step % 3)))
-    assert told[:2] == [0, 1]
-    assert [n for n, count in enumerate(told) if count] == [1, 11, 21, 31]
-    assert sum(told) + notices.rest() == sum(step % 3 for step in range(40))
+        reported.append(notices.drops(seen(dropped=step % 3)))
+    assert reported[:2] == [0, 1]
+    assert [n for n, count in enumerate(reported) if count] == [1, 11, 21, 31]
+    assert sum(reported) + notices.rest() == sum(step % 3 for step in range(40))
     assert notices.rest() == 0
 
 
-def test_a_late_source_is_told_of_now_and_then() -> None:
+def test_a_late_source_is_reported_at_intervals() -> None:
     now = Now()
     notices = Notices(now)
     assert notices.late(seen(late=0.9)) is None

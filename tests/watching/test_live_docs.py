@@ -1,4 +1,4 @@
-"""What the pages on live, PySceneDetect and evaluating show runs, and links lead somewhere."""
+"""The examples in the pages on live video, PySceneDetect and evaluation run; links exist."""
 
 import re
 from pathlib import Path

@@ -14,7 +14,7 @@ from vpr.boundaries import Kind, LevelEvidence
 from vpr.segmenting.timeline import Event
 from vpr.video.frames import Frame
 from vpr.watching.half_blocks import UPPER, half_blocks, scaled_to
-from vpr.watching.lanes import GAUGE, Lane
+from vpr.watching.lanes import BAR_WIDTH, Lane
 from vpr.watching.terminal_view import TerminalView, summary_text
 from vpr.watching.watcher import WatchedFrame
 
@@ -63,7 +63,7 @@ def test_time_runs_to_the_left_and_marks_keep_their_distance() -> None:
     rows = []
     for step in range(40):
         kind: Kind | None = {4: "expected", 10: "both"}.get(step)  # type: ignore[assignment]
-        lane.move(Fraction(step, 2), [evidence(1, 2)] * 2, kind)
+        lane.advance(Fraction(step, 2), [evidence(1, 2)] * 2, kind)
         rows.append(lane.text().plain[3:23])
     assert rows[10].index("◆") == 19  # now is on the right
     assert [row.index("◆") for row in rows[10:30]] == list(range(19, -1, -1))
@@ -76,13 +76,13 @@ def test_a_lane_is_always_one_line(steps: list[tuple[float, bool]], columns: int
     lane, time = Lane(3, columns, span=7.5, plain=True), Fraction(0)
     for step, happens in steps:
         time += Fraction(step)
-        lane.move(time, [evidence(step, 1.0)] * 3, "both" if happens else None)
+        lane.advance(time, [evidence(step, 1.0)] * 3, "both" if happens else None)
     text = lane.text().plain
     assert text.startswith("L3 ")
     assert text.isascii()
     assert "\n" not in text
     if steps:
-        assert len(text) == len("L3  9999 of 9999 ") + columns + GAUGE
+        assert len(text) == len("L3  9999 of 9999 ") + columns + BAR_WIDTH
 
 
 @pytest.mark.parametrize(
@@ -96,10 +96,10 @@ def test_a_lane_is_always_one_line(steps: list[tuple[float, bool]], columns: int
 )
 def test_the_gauge(value: float, threshold: float, words: str) -> None:
     lane = Lane(2, columns=8, span=8, plain=False)
-    lane.move(Fraction(0), [evidence(0, 0), evidence(value, threshold)], None)
+    lane.advance(Fraction(0), [evidence(0, 0), evidence(value, threshold)], None)
     assert lane.text().plain.endswith(words)
     before = lane.text()
-    lane.move(Fraction(1), [evidence(0, 0)], None)  # not asked: the last values stay, dim
+    lane.advance(Fraction(1), [evidence(0, 0)], None)  # not evaluated: the last values stay, dimmed
     assert lane.text().plain == before.plain
     assert "dim" in str(lane.text().spans[-1].style)
 
@@ -126,7 +126,7 @@ def test_256_colours_will_do_and_16_show_no_pictures() -> None:
         view = TerminalView(console(colours), "camera", levels=2)
         view.show(seen(1, {2: "both"}))
         assert (UPPER in "".join(plain(view))) is shows
-    assert TerminalView(console(height=8), "camera", levels=2).gallery is None  # no room
+    assert TerminalView(console(height=8), "camera", levels=2).gallery is None  # no space
 
 
 def test_a_terminal_without_unicode_gets_plain_letters() -> None:
@@ -141,7 +141,7 @@ def test_a_terminal_without_unicode_gets_plain_letters() -> None:
     assert "#" in text
 
 
-def test_drops_and_lateness_are_said() -> None:
+def test_drops_and_delay_are_shown() -> None:
     view = TerminalView(console(), "a very long name " * 20, levels=2)
     view.show(seen(1, dropped=3))
     view.show(seen(9, dropped=4, late=2.4))
@@ -152,14 +152,14 @@ def test_the_view_is_drawn_a_few_times_a_second() -> None:
     now = 0.0
     view = TerminalView(console(), "camera", levels=2, clock=lambda: now)
     draws: list[float] = []
-    view.draw = lambda: (draws.append(now), setattr(view, "_drawn", now))  # type: ignore
+    view.draw = lambda: (draws.append(now), setattr(view, "_last_drawn", now))  # type: ignore
     for number in range(1000):
         now = number / 500
         view.show(seen(number))
     assert 15 <= len(draws) <= 17
 
 
-def test_the_end_in_words() -> None:
+def test_summary_text() -> None:
     summary = {
         "ended": "stopped",
         "frames": 90,

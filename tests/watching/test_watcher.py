@@ -1,4 +1,4 @@
-"""What is seen, counted and written."""
+"""Watcher, statistics and JSON lines."""
 
 import json
 import math
@@ -63,7 +63,7 @@ def test_a_source_that_falls_behind_its_own_times_is_late(
     assert {waits.process(arrival).late for arrival in arrivals} == {0.0}
 
 
-def test_the_account_adds_up(model: VPR, arrivals: list[Arrival]) -> None:
+def test_statistics(model: VPR, arrivals: list[Arrival]) -> None:
     watcher, account, events = Watcher(model, live=True), WatchStatistics(3), 0
     for n, arrival in enumerate(arrivals):
         seen = watcher.process(arrival)
@@ -77,16 +77,16 @@ def test_the_account_adds_up(model: VPR, arrivals: list[Arrival]) -> None:
     assert summary["late_s"] == pytest.approx(2.8)
 
 
-def test_an_account_of_nothing() -> None:
+def test_statistics_without_frames() -> None:
     assert WatchStatistics(2).summary()["events"] == {"2": 0}
 
 
-def test_a_model_of_one_level_watches_nothing(tiny_model: Callable[..., VPR]) -> None:
+def test_a_model_of_one_level_raises(tiny_model: Callable[..., VPR]) -> None:
     with pytest.raises(VPRError, match="detects no events"):
         Watcher(tiny_model(1))
 
 
-def test_lines_tell_of_events_drops_and_lateness_in_order() -> None:
+def test_lines_of_events_drops_and_delays_are_in_order() -> None:
     out = StringIO()
     lines = JSONLines(out)
     frame = Frame(np.zeros((2, 2, 3), np.uint8), 7, 7, Fraction(1, 25))
@@ -94,11 +94,11 @@ def test_lines_tell_of_events_drops_and_lateness_in_order() -> None:
     lines.show(WatchedFrame(frame, [event, event._replace(level=3)], [], dropped=4, late=2.5))
     lines.show(WatchedFrame(frame, [], [], dropped=2, late=2.5))
     lines.end({"ended": "stopped"})
-    told = [json.loads(line) for line in out.getvalue().splitlines()]
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
     place = {"frame": 7, "time": 0.28}
-    assert told[:2] == [{"dropped": 4, **place}, {"late_s": 2.5, **place}]
-    assert [line["level"] for line in told[2:4]] == [2, 3]
-    assert told[4:] == [{"dropped": 2}, {"summary": {"ended": "stopped"}}]
+    assert lines[:2] == [{"dropped": 4, **place}, {"late_s": 2.5, **place}]
+    assert [line["level"] for line in lines[2:4]] == [2, 3]
+    assert lines[4:] == [{"dropped": 2}, {"summary": {"ended": "stopped"}}]
 
 
 def test_a_line_has_the_columns_of_the_table_and_no_infinity() -> None:

@@ -53,7 +53,7 @@ class TimedSource:
     def __init__(self, source: Source, taken: dict[str, float]) -> None:
         self.source, self.taken = source, taken
         self.name, self.expected = source.name, source.expected
-        self.trouble: str | None = None
+        self.problem: str | None = None
 
     def __iter__(self) -> Iterator[Frame]:
         frames = iter(self.source)

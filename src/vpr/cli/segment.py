@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,12 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
     model = request.load()
     completed = request.completed(model)
     found = find_targets(arguments.paths, completed.taken)
-    outcomes = [Outcome(path, "failed", trouble=error) for path, error in found.failed.items()]
+    outcomes = [Outcome(path, "failed", problem=error) for path, error in found.failed.items()]
     outcomes += [] if arguments.force else skipped(found.targets, completed)
     known = {outcome.source for outcome in outcomes}
     todo = [target for target in found.targets if target.source not in known]
     for outcome in outcomes:
-        _print_trouble(outcome)
+        _print_problem(outcome)
     with progress_bars([Path(target.source).name for target in todo]) as advance:
 
         def on_progress(now: JobProgress) -> None:
@@ -94,14 +93,14 @@ def run(arguments: argparse.Namespace) -> int:
         for number, outcome in run_targets(todo, request, model, arguments.jobs, on_progress):
             if outcome.frames:
                 advance(number, outcome.frames, outcome.frames, "frames")
-            _print_trouble(outcome)
+            _print_problem(outcome)
             outcomes.append(outcome)
     return _print_results(outcomes, arguments)
 
 
-def _print_trouble(outcome: Outcome) -> None:
-    if outcome.trouble is not None:
-        tell(f"vpr: {' '.join(outcome.trouble.split())}")
+def _print_problem(outcome: Outcome) -> None:
+    if outcome.problem is not None:
+        tell(f"vpr: {' '.join(outcome.problem.split())}")
 
 
 def _print_results(outcomes: list[Outcome], arguments: argparse.Namespace) -> int:
@@ -112,7 +111,7 @@ def _print_results(outcomes: list[Outcome], arguments: argparse.Namespace) -> in
             {
                 "model": arguments.model,
                 "out": str(arguments.out),
-                "pieces": [asdict(outcome) for outcome in outcomes],
+                "pieces": [outcome.as_json() for outcome in outcomes],
                 "failed": len(failed),
             }
         )

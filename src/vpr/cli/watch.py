@@ -76,8 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
         display.end(_watch(watcher, arrivals, display))
     finally:
         display.close()
-    if source.trouble:
-        tell(source.trouble)
+    if source.problem:
+        tell(source.problem)
         return 1
     return 0
 

@@ -22,7 +22,7 @@ class Batch(NamedTuple):
 
 
 class Dataset(Protocol):
-    """A frozen dataclass that makes sequences from the random generator of the caller."""
+    """A frozen dataclass that generates sequences with the caller's random generator."""
 
     @property
     def name(self) -> str: ...
@@ -44,9 +44,9 @@ class Prepared(Protocol):
 
 @runtime_checkable
 class Recorded(Protocol):
-    """A dataset whose sequences are cut out of a fixed recording.
+    """A dataset whose sequences are windows of a fixed recording.
 
-    What `unseen` cuts from, the dataset itself never does.
+    `unseen` returns the held-out part, which the dataset itself never uses.
     """
 
     def unseen(self) -> Dataset: ...

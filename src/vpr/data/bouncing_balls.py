@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.data.base import Batch, change_points
-from vpr.data.billiard import roll, scatter
+from vpr.data.billiard import place_balls, simulate
 from vpr.data.discs import COLOURS, draw_discs
 from vpr.errors import VPRError
 from vpr.utils.options import option
 
-CROWDED = 0.75  # share of the box above which balls are hard to place
+MAX_CROWDING = 0.75  # share of the box covered by balls, above which they are hard to place
 
 
 @dataclass(frozen=True)
 class BouncingBalls:
-    """Balls of equal mass bounce elastically, and always stay in the frame as a whole.
+    """Balls of equal mass bounce elastically and always stay completely inside the frame.
 
-    They begin at the same speed; a collision shares the energy of two anew. A ball that met a wall
-    since the last frame takes the next colour of a fixed cycle: one step, even after two walls.
+    All start at the same speed; collisions exchange energy. A ball that hit a wall since the last
+    frame takes the next colour of a fixed cycle: one step, even if it hit two walls.
     """
 
     name: ClassVar[str] = "bouncing-balls"
@@ -40,16 +40,16 @@ class BouncingBalls:
                 "bouncing-balls needs size ≥ 2, balls ≥ 1 and 2 to 6 colours, "
                 f"got {self.size}, {self.balls}, {self.colours}"
             )
-        if not (self.radius > 0 and self._room > 0):
+        if not (self.radius > 0 and self._box > 0):
             raise VPRError(f"radius must be above 0 and fit into the frame, got {self.radius}")
-        if not 0 < self.speed < self._room:
+        if not 0 < self.speed < self._box:
             raise VPRError(
-                f"speed must be above 0 and below {self._room:g}, where a ball of radius "
+                f"speed must be above 0 and below {self._box:g}, where a ball of radius "
                 f"{self.radius:g} crosses the frame at once, got {self.speed}"
             )
-        # How much of the box the others keep a ball's centre out of, at most.
+        # The area of the box that the other balls block for the centre of a ball, at most.
         taken = (self.balls - 1) * math.pi * (2 * self.radius) ** 2
-        if taken > CROWDED * self._room**2:
+        if taken > MAX_CROWDING * self._box**2:
             raise VPRError(
                 f"{self.balls} balls of radius {self.radius:g} are too crowded: "
                 "use fewer or smaller ones"
@@ -64,7 +64,7 @@ class BouncingBalls:
 
         Factors are `position` and `colour` of all balls, then `colour-1`, `colour-2`, … of each.
         """
-        position, bounced = self._travel(count, length, rng)
+        position, bounced = self._simulate(count, length, rng)
         start = rng.integers(self.colours, size=(count, 1, self.balls))
         colour = (start + bounced.cumsum(1)) % self.colours  # (count, length, balls)
         factors = {"position": position, "colour": colour}
@@ -77,22 +77,22 @@ class BouncingBalls:
 
     @property
     def _scale(self) -> float:
-        """Pixels of a frame to one of a 64×64 frame, in which we compute."""
+        """Pixels of this frame size per pixel of a 64×64 frame, the unit of the simulation."""
         return self.size / 64
 
     @property
-    def _room(self) -> float:
-        """Height and width of where centres can be, in pixels of a 64×64 frame."""
+    def _box(self) -> float:
+        """Side of the square that centres can reach, in pixels of a 64×64 frame."""
         return (self.size - 1) / self._scale - 2 * self.radius
 
-    def _travel(
+    def _simulate(
         self, count: int, length: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Centres (count, length, balls, 2) as (y, x), and whether a wall was met on the way."""
-        place = scatter(count, self.balls, self.radius, self._room, rng)
+        """Centres (count, length, balls, 2) as (y, x), and whether each ball just hit a wall."""
+        place = place_balls(count, self.balls, self.radius, self._box, rng)
         angle = rng.uniform(0, 2 * np.pi, (count, self.balls))
         velocity = self.speed * np.stack([np.sin(angle), np.cos(angle)], -1)
-        path = roll(place, velocity, self.radius, self._room, length - 1)
+        path = simulate(place, velocity, self.radius, self._box, length - 1)
         place, walls = path.at(np.arange(length, dtype=np.float64))
         bounced = np.zeros(walls.shape, dtype=bool)
         bounced[:, 1:] = np.diff(walls, axis=1) > 0

@@ -53,12 +53,12 @@ class Decoder:
         missing = {piece: path for piece, path in paths.items() if not _found(path)}
         done = 0
         for number, (piece, path) in enumerate(missing.items()):
-            bar = _Bar(on_progress, done, number, len(missing) - number - 1)
+            progress = _Progress(on_progress, done, number, len(missing) - number - 1)
             try:
-                self._one(piece, path, bar)
+                self._decode_one(piece, path, progress)
             except UnreadableError as error:
                 reasons.append(str(error))
-            done = bar.done
+            done = progress.done
         if on_progress is not None and done:
             on_progress(done, done)  # now the total is known
         return _readable([clip for path in paths.values() for clip in _found(path)], reasons)
@@ -72,30 +72,30 @@ class Decoder:
             except OSError as error:
                 reasons.append(f"{piece} cannot be read: {why(error)}")
 
-    def _one(self, piece: str, path: Path, bar: _Bar) -> None:
+    def _decode_one(self, piece: str, path: Path, progress: _Progress) -> None:
         """Decode a piece into its file."""
         try:
             source = open_footage(piece, fit=self.fit)
         except VPRError as error:
             raise UnreadableError(str(error)) from error
         shape = self.fit.channels, self.fit.height, self.fit.width
-        write_parts(path, np.dtype(np.uint8), shape, _frames(source, bar))
-        if source.trouble:
-            log.warning(source.trouble)
+        write_parts(path, np.dtype(np.uint8), shape, _frames(source, progress))
+        if source.problem:
+            log.warning(source.problem)
 
     def _path(self, piece: str) -> Path:
-        """The name of a cache file, which depends on everything that affects its pictures."""
+        """The cache file of a piece; its name is a hash of everything that affects its pictures."""
         place = Path(piece)
         files = images_in(place) if place.is_dir() else [place]
-        stated = [(each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in files]
-        facts = [VERSION, str(place.absolute()), stated, vars(self.fit)]
-        key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+        stats = [(each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in files]
+        inputs = [VERSION, str(place.absolute()), stats, vars(self.fit)]
+        key = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:16]
         return self.folder / f"{key}.npy"
 
 
 def _found(path: Path) -> list[Clip]:
     try:
-        return [Clip(path, len(mapped(path)))] if path.exists() else []
+        return [Clip(path, len(memory_mapped(path)))] if path.exists() else []
     except (OSError, ValueError):
         return []
 
@@ -108,7 +108,7 @@ def _readable(clips: list[Clip], reasons: list[str]) -> list[Clip]:
     return clips
 
 
-class _Bar:
+class _Progress:
     """Progress in frames, with an estimate of the total."""
 
     def __init__(self, on_progress: OnProgress | None, done: int, pieces: int, ahead: int) -> None:
@@ -123,17 +123,17 @@ class _Bar:
             self.on_progress(self.done, self.before + here + round(self.ahead * mean))
 
 
-def _frames(source: Source, bar: _Bar) -> Iterator[NDArray[np.uint8]]:
-    """(C, H, W), the layout of the model."""
+def _frames(source: Source, progress: _Progress) -> Iterator[NDArray[np.uint8]]:
+    """The pictures as (C, H, W)."""
     try:
         for frame in source:
             yield frame.picture.transpose(2, 0, 1)
-            bar(source.expected)
+            progress(source.expected)
     except VPRError as error:
         raise UnreadableError(str(error)) from error
 
 
-@lru_cache(maxsize=256)  # each keeps a file open, and a process may open about a thousand
-def mapped(path: Path) -> NDArray[Any]:
+@lru_cache(maxsize=256)  # each entry keeps a file open; the usual limit is about a thousand
+def memory_mapped(path: Path) -> NDArray[Any]:
     frames: NDArray[Any] = np.load(path, mmap_mode="r")
     return frames

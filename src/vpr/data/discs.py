@@ -1,4 +1,4 @@
-"""Coloured discs on black: the picture of every dataset with balls in it."""
+"""Draws coloured discs on black, for the datasets with balls."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def draw_discs(
 ) -> NDArray[np.float32]:
     """Frames (B, T, 3, size, size), values 0 and 1, of hard-edged discs.
 
-    Centres (B, T, K, 2) are (y, x) in pixels, colours (B, T, K) places in COLOURS; a later disc
-    lies on an earlier one. Only the square around each disc is looked at: most of a frame is black.
+    Centres (B, T, K, 2) are (y, x) in pixels, colours (B, T, K) indices into COLOURS; later discs
+    cover earlier ones. Only the square around each disc is computed: most of a frame is black.
     """
     around = np.arange(-math.ceil(radius), math.ceil(radius) + 2, dtype=np.float32)
     place = np.floor(position)[..., None] + around  # (B, T, K, 2, P)
@@ -27,7 +27,7 @@ def draw_discs(
     within = (place >= 0) & (place < size)
     disc &= within[..., 0, :, None] & within[..., 1, None, :]
     frames = np.zeros((*colour.shape[:2], 3, size, size), dtype=np.float32)
-    # Places of pixels in the flat array, which is faster than five indices.
+    # Indices into the flat array, which is faster than indexing with five arrays.
     y, x = np.moveaxis(place.astype(np.int64), 3, 0)  # (B, T, K, P) each
     start = np.arange(0, frames.size, 3 * size**2).reshape(*colour.shape[:2], 1, 1)
     pixel = ((start + y * size)[..., None] + x[..., None, :])[disc]

@@ -12,9 +12,9 @@ from vpr.data.base import Batch, Dataset, worker_rng
 class Sequences(IterableDataset[Batch]):
     """An infinite stream of single sequences: a `Batch` whose arrays have no first axis.
 
-    A DataLoader stacks them into batches of tensors. Each of its workers has a stream of its own,
-    and every pass begins anew: the same seed and number of workers give the same sequences. For
-    several processes, as with DDP, give each its own seed.
+    A DataLoader stacks them into batches of tensors. Each worker has its own random generator,
+    which restarts with every pass: the same seed and number of workers give the same sequences.
+    With several processes, as in DDP, use a different seed in each.
     """
 
     def __init__(self, dataset: Dataset, length: int, seed: int = 0) -> None:

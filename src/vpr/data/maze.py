@@ -14,12 +14,12 @@ from typing import ClassVar
 import numpy as np
 
 from vpr.data.base import Batch, OnProgress, change_points
-from vpr.data.maze_eyes import Look, open_eyes
+from vpr.data.maze_render import RenderFrames, open_renderer
 from vpr.data.maze_walk import FRAME, WALLS, WIDTH, draw_plan, hallways_for, walk
 from vpr.data.recording import (
     Layout,
     Records,
-    cut,
+    random_windows,
     read_recording,
     record_type,
     write_recording,
@@ -35,8 +35,8 @@ LABELS = {  # factors, those of levels 1, 2 and 3 first
     "colour": np.int32,
     "turning": np.bool_,
 }
-LEG = 8  # hallways rendered as one world; a complete maze would be slower
-SIGHT = 3  # hallways ahead of a leg in its world; the third is never visible
+HALLWAYS_PER_WORLD = 8  # rendered as one world; a complete maze would be slower
+HALLWAYS_AHEAD = 3  # further hallways in each world; the third is never visible
 
 VERSION = 1  # raise it when walks or pictures change
 
@@ -45,8 +45,8 @@ VERSION = 1  # raise it when walks or pictures change
 class MiniworldMaze:
     """An agent walks through hallways at varying speed, with a noisy heading.
 
-    Walks are recorded once, by miniworld, into the user's cache; sequences are windows cut out of
-    them. The walks that evaluation gets to see are never trained on.
+    Walks are rendered once with miniworld and stored in the user's cache; sequences are random
+    windows of them. The walks for evaluation are never used for training.
     """
 
     name: ClassVar[str] = "maze"
@@ -86,32 +86,35 @@ class MiniworldMaze:
         """`count` windows of `length` frames; records the walks first if necessary."""
         records = _recorded(replace(self, held_out=False), self._path())
         part = records[self.walks :] if self.held_out else records[: self.walks]
-        frames, factors = cut(part, count, length, rng)
+        frames, factors = random_windows(part, count, length, rng)
         return Batch(frames, factors, {name: change_points(v) for name, v in factors.items()})
 
     def prepare(self, on_progress: OnProgress | None = None) -> None:
         """Record the walks, if necessary."""
         if read_recording(self._path(), self._layout()) is None:
-            with open_eyes() as look:
-                write_recording(self._path(), self._layout(), self._takes(look, on_progress))
+            with open_renderer() as render_frames:
+                walks = self._record_walks(render_frames, on_progress)
+                write_recording(self._path(), self._layout(), walks)
 
     def unseen(self) -> MiniworldMaze:
         """The same maze with the walks for evaluation."""
         return replace(self, held_out=True)
 
-    def _takes(self, look: Look, on_progress: OnProgress | None) -> Iterator[Records]:
-        kind, (takes, frames) = self._layout()
+    def _record_walks(
+        self, render_frames: RenderFrames, on_progress: OnProgress | None
+    ) -> Iterator[Records]:
+        dtype, (takes, frames) = self._layout()
         for take in range(takes):
-            records = np.zeros(
-                frames, dtype=kind
-            )  # padding too, so that equal walks give equal bytes
-            self._fill(records, np.random.default_rng(take), look)
+            records = np.zeros(frames, dtype)  # also zeroes the padding: equal walks, equal bytes
+            self._record_walk(records, np.random.default_rng(take), render_frames)
             yield records
             if on_progress is not None:
                 on_progress((take + 1) * frames, takes * frames)
 
-    def _fill(self, records: Records, rng: np.random.Generator, look: Look) -> None:
-        """One walk through one maze."""
+    def _record_walk(
+        self, records: Records, rng: np.random.Generator, render_frames: RenderFrames
+    ) -> None:
+        """Fill `records` with one walk through one maze."""
         frames = len(records)
         hallways = hallways_for(frames, self.fastest, self.shortest)
         lengths, stay = (self.shortest, self.longest), (self.least_stay, self.most_stay)
@@ -120,10 +123,10 @@ class MiniworldMaze:
         way = walk(plan, frames, speeds, noise, rng)
         records["position"], records["hallway"], records["turning"] = way
         records["colour"] = plan.colours[way.hallway]
-        for first in range(0, int(way.hallway[-1]) + 1, LEG):
-            leg = way.hallway // LEG == first // LEG
-            around = plan.part(first - 1, first + LEG + SIGHT)
-            records["frame"][leg] = look(around, way.position[leg])
+        for first in range(0, int(way.hallway[-1]) + 1, HALLWAYS_PER_WORLD):
+            inside = way.hallway // HALLWAYS_PER_WORLD == first // HALLWAYS_PER_WORLD
+            world = plan.part(first - 1, first + HALLWAYS_PER_WORLD + HALLWAYS_AHEAD)
+            records["frame"][inside] = render_frames(world, way.position[inside])
 
     def _layout(self) -> Layout:
         return Layout(record_type(FRAME, LABELS), (self.walks + self.unseen_walks, self.frames))

@@ -18,7 +18,7 @@ from vpr.utils.options import option
 class MovingBall:
     """The colour steps through a fixed cycle at a bounce, or at random with p = 0.1.
 
-    The ball turns back when its centre meets the border, so that half of it leaves the frame.
+    The ball is reflected when its centre reaches the border, so that half of it leaves the frame.
     """
 
     name: ClassVar[str] = "moving-ball"
@@ -50,7 +50,7 @@ class MovingBall:
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
         """`count` sequences of `length` frames; factors `position` and `colour`."""
-        position, bounced = self._travel(count, length, rng)
+        position, bounced = self._trajectory(count, length, rng)
         changed = bounced | (rng.random((count, length)) < self.change_probability)
         changed[:, 0] = False
         start = rng.integers(len(COLOURS), size=(count, 1))
@@ -64,10 +64,10 @@ class MovingBall:
             changes={"position": moved, "colour": changed},
         )
 
-    def _travel(
+    def _trajectory(
         self, count: int, length: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Centres (count, length, 2) as (y, x), and whether a wall was met on the way there."""
+        """Centres (count, length, 2) as (y, x), and whether the ball just hit a wall."""
         limit = self.size - 1
         angle = rng.uniform(0, 2 * np.pi, count)
         velocity = self.speed * self.size / 64 * np.stack([np.sin(angle), np.cos(angle)], -1)

@@ -22,7 +22,11 @@ BACKDROP_HUES = np.array(  # orange, lime, teal, azure, violet, rose: between th
     [[1, 0.5, 0], [0.5, 1, 0], [0, 1, 0.5], [0, 0.5, 1], [0.5, 0, 1], [1, 0, 0.5]],
     dtype=np.float32,
 )
-LEVELS = {1: [1.0], 3: [1.0, 0.7, 0.45], 4: [1.0, 0.75, 0.55, 0.4]}  # neighbours differ by ≥ 25 %
+BRIGHTNESS = {
+    1: [1.0],
+    3: [1.0, 0.7, 0.45],
+    4: [1.0, 0.75, 0.55, 0.4],
+}  # neighbours differ by ≥ 25 %
 TINTS = [[1, 1, 1], [1, 0.65, 0.4], [0.45, 0.65, 1], [0.5, 1, 0.5]]  # white, warm, cool, green
 WAVE = [1.0, 0.85, 0.7, 0.55, 0.4, 0.55, 0.7, 0.85]  # brightness of the fastest factor lighting
 
@@ -31,35 +35,35 @@ Scene = dict[str, NDArray[Any]]  # rendering → (B, T) value; position → (B, 
 
 
 @dataclass(frozen=True)
-class Studio:
-    """What frames of a world are made of; the first axis is the value of the factor."""
+class SceneAssets:
+    """The precomputed parts of the frames of a world; the first axis is the value of the factor."""
 
     backdrops: Floats  # (V, 3, SIZE, SIZE)
     textures: Floats  # (V, shifts, SIZE, SIZE), added to the backdrop
     shapes: Floats  # (V, D, D), how much of a pixel the figure covers
     colours: Floats  # (V, 3)
-    lights: Floats  # (V, 3), factors of the three channels
+    light_values: Floats  # (V, 3), factors of the three channels
 
 
 @lru_cache(maxsize=32)
-def studio(index: int) -> Studio:
+def scene_assets(index: int) -> SceneAssets:
     """The precomputed parts of the world of this index."""
     world = draw_world(index)
     shifts = PHASES["shift"] if world.factors[0] == "shift" else 1
     scroll = [(step * world.scroll[0], step * world.scroll[1]) for step in range(shifts)]
-    tiles = [_texture(kind) for kind in world.looks["texture"]]
-    return Studio(
-        backdrops=np.stack([_backdrop(world, kind) for kind in world.looks["backdrop"]]),
+    tiles = [_texture(kind) for kind in world.variants["texture"]]
+    return SceneAssets(
+        backdrops=np.stack([_backdrop(world, kind) for kind in world.variants["backdrop"]]),
         textures=np.stack([[np.roll(t, by, (0, 1)) for by in scroll] for t in tiles]),
-        shapes=np.stack([_shape(kind, world.radius) for kind in world.looks["shape"]]),
-        colours=0.06 + 0.9 * FIGURE_HUES[list(world.looks["colour"])],
-        lights=_lights(world),
+        shapes=np.stack([_shape(kind, world.radius) for kind in world.variants["shape"]]),
+        colours=0.06 + 0.9 * FIGURE_HUES[list(world.variants["colour"])],
+        light_values=_light_values(world),
     )
 
 
-def paint(index: int, scene: Scene) -> Floats:
+def render(index: int, scene: Scene) -> Floats:
     """Frames (B, T, 3, SIZE, SIZE) of a scene, without noise; equal scenes give equal frames."""
-    parts = studio(index)
+    parts = scene_assets(index)
     count, length = scene["shape"].shape
     frames = np.empty((count * length, 3, SIZE, SIZE), dtype=np.float32)
     flat = {name: values.reshape(count * length, -1) for name, values in scene.items()}
@@ -69,20 +73,20 @@ def paint(index: int, scene: Scene) -> Floats:
     )
     diameter = parts.shapes.shape[-1]
     corner = (flat["position"].astype(np.int64) - diameter // 2).tolist()
-    dimmed = parts.lights[:, None, :, None, None] * parts.colours[..., None, None]
-    veil = 1 - parts.shapes
+    dimmed = parts.light_values[:, None, :, None, None] * parts.colours[..., None, None]
+    uncovered = 1 - parts.shapes
     # Frame by frame, so that a frame stays in the processor's cache until it is finished.
     for i, frame in enumerate(frames):
         np.add(parts.backdrops[backdrop[i]], parts.textures[texture[i], shift[i]], out=frame)
-        frame *= parts.lights[lighting[i]][:, None, None]
+        frame *= parts.light_values[lighting[i]][:, None, None]
         y, x = corner[i]
         patch = frame[:, y : y + diameter, x : x + diameter]
-        patch *= veil[shape[i]]
+        patch *= uncovered[shape[i]]
         patch += parts.shapes[shape[i]] * dimmed[lighting[i], colour[i]]
     return frames.reshape(count, length, 3, SIZE, SIZE)
 
 
-def disturb(index: int, frames: Floats, rng: np.random.Generator) -> None:
+def add_noise(index: int, frames: Floats, rng: np.random.Generator) -> None:
     """Add the distractor and the noise of a world to its frames, in place."""
     world = draw_world(index)
     count, length = frames.shape[:2]
@@ -104,15 +108,15 @@ def disturb(index: int, frames: Floats, rng: np.random.Generator) -> None:
 
 @lru_cache(maxsize=1)
 def _noise() -> Floats:
-    """Standard normal numbers, from which a frame takes a piece that begins anywhere.
+    """Standard normal numbers, of which each frame uses a part with a random start.
 
-    To draw new numbers for every pixel takes longer than the rest of the rendering.
+    Drawing new numbers for every pixel would take longer than the rest of the rendering.
     """
     return np.random.default_rng(SEED).standard_normal(2**20, dtype=np.float32)
 
 
 def _texture(kind: int) -> Floats:
-    """Plain, stripes in four directions, checks or dots: values ± CONTRAST / 2, or 0."""
+    """Plain, stripes in four directions, checkerboard or dots: values ± CONTRAST / 2, or 0."""
     y, x = np.mgrid[:SIZE, :SIZE]
     half = PERIOD // 2
     high: list[NDArray[np.bool_]] = [
@@ -159,11 +163,11 @@ def _shape(kind: int, radius: int) -> Floats:
     return covered
 
 
-def _lights(world: World) -> Floats:
+def _light_values(world: World) -> Floats:
     if world.light == "wave":
-        lights = np.repeat(np.array(WAVE)[:, None], 3, 1)
+        light_values = np.repeat(np.array(WAVE)[:, None], 3, 1)
     elif world.light == "tints":
-        lights = np.array(TINTS)[: world.lights]
+        light_values = np.array(TINTS)[: world.light_values]
     else:
-        lights = np.repeat(np.array(LEVELS[world.lights])[:, None], 3, 1)
-    return lights.astype(np.float32)
+        light_values = np.repeat(np.array(BRIGHTNESS[world.light_values])[:, None], 3, 1)
+    return light_values.astype(np.float32)

@@ -15,11 +15,11 @@ EVALUATION = range(100, 120)  # worlds to report scores on
 
 SEED = 7_301_954  # of all worlds
 LEVELS = (2, 3, 4, 2, 3)  # number of factors of worlds 0 to 4, and again from 5 on
-LIMITS = ((4, 8), (12, 25), (40, 70))  # mean frames from change to change: factors 2, 3, 4
+MEAN_LIMITS = ((4, 8), (12, 25), (40, 70))  # mean frames from change to change: factors 2, 3, 4
 FASTEST = ("position", "shift", "lighting")
 SLOW = ("lighting", "backdrop", "shape", "colour", "texture")
 PHASES = {"shift": 16, "lighting": 8}  # states of the fastest factor, where it has them
-KINDS = {"backdrop": 6, "shape": 6, "colour": 6, "texture": 7}  # what the renderer can draw
+VARIANTS = {"backdrop": 6, "shape": 6, "colour": 6, "texture": 7}  # number that the renderer has
 PLAIN = 0  # the texture without a pattern
 
 
@@ -35,14 +35,14 @@ class Motion:
 
 @dataclass(frozen=True)
 class World:
-    """Everything that is the same in all sequences of a world."""
+    """The properties that all sequences of a world share."""
 
     factors: tuple[str, ...]  # names, fastest first
     clocks: tuple[Clock, ...]  # of all factors but the fastest
     nested: bool
-    looks: dict[str, tuple[int, ...]]  # backdrop, shape, colour, texture → kinds in use
+    variants: dict[str, tuple[int, ...]]  # backdrop, shape, colour, texture → variants in use
     light: str  # of the factor lighting: "wave" as the fastest, else "levels" or "tints"
-    lights: int  # number of values of a slow lighting
+    light_values: int  # number of values of a slow lighting
     backdrop: str  # "colour" or "layout"
     radius: int  # of the figure, in pixels
     motion: Motion
@@ -57,8 +57,8 @@ class World:
         if factor == self.factors[0]:
             return PHASES[factor]
         if factor == "lighting":
-            return self.lights
-        return len(self.looks[factor])
+            return self.light_values
+        return len(self.variants[factor])
 
     def mean_frames(self) -> tuple[int, ...]:
         """Mean duration of each slow factor in frames."""
@@ -80,9 +80,9 @@ def draw_world(index: int) -> World:
         factors=factors,
         clocks=_clocks(slow, nested, rng),
         nested=nested,
-        looks={name: _look(name, factors, rng) for name in KINDS},
+        variants={name: _draw_variants(name, factors, rng) for name in VARIANTS},
         light=wave,
-        lights=int(rng.integers(3, 5)) if "lighting" in factors else 1,
+        light_values=int(rng.integers(3, 5)) if "lighting" in factors else 1,
         backdrop=str(rng.choice(["colour", "layout"])),
         radius=radius,
         motion=Motion(
@@ -96,15 +96,17 @@ def draw_world(index: int) -> World:
         noise=float(rng.uniform(0, 0.03)),
         distractor=str(rng.choice(["none", "jump", "flicker"], p=[0.5, 0.25, 0.25])),
         dot=int(rng.integers(2, 4)),
-        hue=int(rng.integers(KINDS["backdrop"])),
+        hue=int(rng.integers(VARIANTS["backdrop"])),
     )
 
 
-def _look(name: str, factors: tuple[str, ...], rng: np.random.Generator) -> tuple[int, ...]:
-    """The kinds in use: 3 to 6 of a factor, in the order of its cycle; else 1 or 3."""
-    kinds = rng.permutation(KINDS[name])
+def _draw_variants(
+    name: str, factors: tuple[str, ...], rng: np.random.Generator
+) -> tuple[int, ...]:
+    """The variants in use: 3 to 6 of a factor, in the order of its cycle; else 1 or 3."""
+    kinds = rng.permutation(VARIANTS[name])
     if name == "texture" and factors[0] == "shift":
-        kinds = kinds[kinds != PLAIN]  # on which no shift is visible
+        kinds = kinds[kinds != PLAIN]  # a shift of the plain texture is not visible
     used = rng.integers(3, 7) if name in factors else rng.choice([1, 3])
     return tuple(kinds[:used].tolist())
 
@@ -118,15 +120,15 @@ def _clocks(slow: int, nested: bool, rng: np.random.Generator) -> tuple[Clock, .
 
 
 def _means(slow: int, nested: bool, rng: np.random.Generator) -> list[int]:
-    """Mean durations in frames, within LIMITS and 3 to 5 times the one before.
+    """Mean durations in frames, within MEAN_LIMITS and 3 to 5 times the one before.
 
     In a nested world each is a multiple of the one before. Draws until all limits are met.
     """
     while True:
-        means = [int(rng.integers(LIMITS[0][0], LIMITS[0][1] + 1))]
+        means = [int(rng.integers(MEAN_LIMITS[0][0], MEAN_LIMITS[0][1] + 1))]
         while len(means) < slow:
             last = means[-1]
             longer = last * rng.integers(3, 6) if nested else rng.integers(3 * last, 5 * last + 1)
             means.append(int(longer))
-        if all(low <= m <= high for m, (low, high) in zip(means, LIMITS, strict=False)):
+        if all(low <= m <= high for m, (low, high) in zip(means, MEAN_LIMITS, strict=False)):
             return means

@@ -16,9 +16,9 @@ class Clock:
     """How long a factor keeps a value, and which value comes next.
 
     `mean` is the mean duration in ticks. A tick is a frame, or a change of the next-faster
-    factor. Durations are `fixed` (always `mean`), `uniform` (integers from `least` to `most`) or
-    `geometric` (a change at each tick with probability 1/mean). The order of the values is
-    `cyclic` (the next value is the current one plus 1) or `random` (any other value).
+    factor. Durations are `fixed` (always `mean`), `uniform` (integers from `shortest` to
+    `longest`) or `geometric` (a change at each tick with probability 1/mean). The order of the
+    values is `cyclic` (the next value is the current one plus 1) or `random` (any other value).
     """
 
     mean: int
@@ -26,32 +26,34 @@ class Clock:
     order: str
 
     @property
-    def least(self) -> int:
+    def shortest(self) -> int:
         """The shortest duration, in ticks."""
-        return {"fixed": self.mean, "uniform": self.mean - self._spread}.get(self.durations, 1)
+        return {"fixed": self.mean, "uniform": self.mean - self._half_range}.get(self.durations, 1)
 
     @property
-    def most(self) -> int | None:
+    def longest(self) -> int | None:
         """The longest duration, in ticks; None if there is no limit."""
-        return {"fixed": self.mean, "uniform": self.mean + self._spread}.get(self.durations)
+        return {"fixed": self.mean, "uniform": self.mean + self._half_range}.get(self.durations)
 
     @property
-    def _spread(self) -> int:
+    def _half_range(self) -> int:
         return max(1, int(0.4 * self.mean))
 
 
-def fire(clock: Clock, count: int, ticks: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """At which of the ticks the factor changes (count, ticks).
+def draw_changes(
+    clock: Clock, count: int, ticks: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Whether the factor changes at each tick, (count, ticks).
 
     The process is stationary: the probability of a change is 1/mean at every tick.
     """
-    if clock.most is None:
+    if clock.longest is None:
         return rng.random((count, ticks)) < 1 / clock.mean
-    possible = np.arange(clock.least, clock.most + 1)
+    possible = np.arange(clock.shortest, clock.longest + 1)
     # The duration that contains the first tick: longer ones are more likely to contain it.
     current = rng.choice(possible, size=count, p=possible / possible.sum())
-    durations = rng.choice(possible, size=(count, ticks // clock.least + 1))
-    durations[:, 0] = rng.integers(1, current + 1)  # what is left of it
+    durations = rng.choice(possible, size=(count, ticks // clock.shortest + 1))
+    durations[:, 0] = rng.integers(1, current + 1)  # the rest of it
     change = durations.cumsum(1) - 1  # the ticks of the changes
     row, column = np.nonzero(change < ticks)
     fired = np.zeros((count, ticks), dtype=bool)
@@ -59,7 +61,7 @@ def fire(clock: Clock, count: int, ticks: int, rng: np.random.Generator) -> NDAr
     return fired
 
 
-def changes_of(
+def factor_changes(
     clocks: tuple[Clock, ...], nested: bool, count: int, length: int, rng: np.random.Generator
 ) -> list[NDArray[np.bool_]]:
     """Where each slow factor changes, (count, length) each; never at the first frame.
@@ -71,7 +73,7 @@ def changes_of(
     ticking[:, 0] = False
     changes: list[NDArray[np.bool_]] = []
     for clock in clocks:
-        fired = fire(clock, count, length, rng)
+        fired = draw_changes(clock, count, length, rng)
         tick = np.maximum(ticking.cumsum(1) - 1, 0)  # number of the latest tick, from 0
         changed = ticking & np.take_along_axis(fired, tick, 1)
         changes.append(changed)
@@ -80,7 +82,7 @@ def changes_of(
     return changes
 
 
-def values_of(
+def factor_values(
     clock: Clock, values: int, changed: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Values 0 to values − 1 of a factor with these changes, (count, length)."""

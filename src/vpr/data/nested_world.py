@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.data.base import Batch, change_points
-from vpr.data.nested_render import SIZE, Scene, disturb, paint
+from vpr.data.nested_render import SIZE, Scene, add_noise, render
 from vpr.data.nested_spec import PHASES, Motion, World, draw_world
-from vpr.data.nested_timeline import changes_of, values_of
+from vpr.data.nested_timeline import factor_changes, factor_values
 from vpr.errors import VPRError
 from vpr.utils.options import option
 
@@ -20,8 +20,8 @@ from vpr.utils.options import option
 class NestedWorld:
     """World number `world`, which decides factors, clocks, pictures and noise.
 
-    The generator given to `batch` decides the rest: when each factor changes, the values that it
-    takes, and for what is not a factor the value that it keeps for the whole sequence.
+    The random generator passed to `batch` decides when each factor changes and its values, and the
+    constant values of everything that is not a factor of this world.
     """
 
     name: ClassVar[str] = "nested-world"
@@ -49,7 +49,7 @@ class NestedWorld:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of values of each factor that can be counted; a position cannot."""
+        """Number of values of each discrete factor; `position` is not one."""
         return {name: self.spec.values(name) for name in self.spec.factors if name != "position"}
 
     @property
@@ -64,35 +64,35 @@ class NestedWorld:
         return {
             "world": self.world,
             "clocks": "nested" if spec.nested else "independent",
-            "factors": {spec.factors[0]: f"{self._fastest()}, every frame"} | about,
+            "factors": {spec.factors[0]: f"{self._describe_fastest()}, every frame"} | about,
             "noise": round(spec.noise, 3),
             "distractor": spec.distractor,
         }
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
         """`count` sequences of `length` frames; the factors are those of `spec`, fastest first."""
-        scene = self._still(count, length, rng)
-        scene |= self._fast(count, length, rng) | self._slow(count, length, rng)
-        frames = paint(self.world, scene)
+        scene = self._constant_factors(count, length, rng)
+        scene |= self._fastest_factor(count, length, rng) | self._slow_factors(count, length, rng)
+        frames = render(self.world, scene)
         if not self.clean:
-            disturb(self.world, frames, rng)
+            add_noise(self.world, frames, rng)
         factors = {name: scene[name] for name in self.spec.factors}
         changes = {name: change_points(values) for name, values in factors.items()}
         return Batch(frames=frames, factors=factors, changes=changes)
 
-    def _still(self, count: int, length: int, rng: np.random.Generator) -> Scene:
-        """Every rendering, with one value for a whole sequence."""
+    def _constant_factors(self, count: int, length: int, rng: np.random.Generator) -> Scene:
+        """All inputs of the renderer, each constant within a sequence."""
         spec = self.spec
         still: Scene = {
             name: np.repeat(rng.integers(len(kinds), size=(count, 1)), length, 1)
-            for name, kinds in spec.looks.items()
+            for name, kinds in spec.variants.items()
         }
         zero = np.zeros((count, length), dtype=np.int64)
         place = rng.integers(spec.radius, SIZE - spec.radius, size=(count, 1, 2))
         place = np.repeat(place, length, 1).astype(np.float32)
         return still | {"shift": zero, "lighting": zero, "position": place}
 
-    def _fast(self, count: int, length: int, rng: np.random.Generator) -> Scene:
+    def _fastest_factor(self, count: int, length: int, rng: np.random.Generator) -> Scene:
         """The fastest factor: a phase that advances by 1, or a place that moves."""
         name = self.spec.factors[0]
         if name == "position":
@@ -101,15 +101,16 @@ class NestedWorld:
         phase = rng.integers(PHASES[name], size=(count, 1)) + np.arange(length)
         return {name: phase % PHASES[name]}
 
-    def _slow(self, count: int, length: int, rng: np.random.Generator) -> Scene:
+    def _slow_factors(self, count: int, length: int, rng: np.random.Generator) -> Scene:
         spec = self.spec
-        changes = changes_of(spec.clocks, spec.nested, count, length, rng)
+        changes = factor_changes(spec.clocks, spec.nested, count, length, rng)
         rows = zip(spec.factors[1:], spec.clocks, changes, strict=True)
         return {
-            name: values_of(clock, spec.values(name), changed, rng) for name, clock, changed in rows
+            name: factor_values(clock, spec.values(name), changed, rng)
+            for name, clock, changed in rows
         }
 
-    def _fastest(self) -> str:
+    def _describe_fastest(self) -> str:
         motion, name = self.spec.motion, self.spec.factors[0]
         if name == "position":
             circle = f"circle in {abs(motion.steps)} steps"
@@ -132,7 +133,7 @@ def level_changes(batch: Batch) -> dict[int, NDArray[np.bool_]]:
 def _bounce(
     motion: Motion, radius: int, count: int, length: int, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Centres (count, length, 2) of a figure that turns back where it would leave the frame."""
+    """Centres (count, length, 2) of a figure that is reflected at the border of the frame."""
     limit = SIZE - 1 - 2 * radius
     # Between 20° and 70° to the axes, so that each coordinate changes by a pixel or more.
     angle = rng.uniform(np.pi / 9, 7 * np.pi / 18, count) + rng.integers(4, size=count) * np.pi / 2
@@ -142,7 +143,7 @@ def _bounce(
     lap, within = np.divmod(straight, limit)  # each lap of an axis ends at a wall
     place: NDArray[np.float32] = np.where(lap % 2 == 0, within, limit - within).astype(np.float32)
     place = np.rint(radius + place)
-    # Only a turn in a corner can end where it began; then go 1 pixel towards the centre.
+    # Only a reflection in a corner can leave the position unchanged; then move by 1 pixel.
     row, before = np.nonzero((np.diff(place, axis=1) == 0).all(-1))
     place[row, before + 1, 1] += np.where(place[row, before, 1] < SIZE / 2, 1, -1)
     return place

@@ -1,4 +1,4 @@
-"""Sequences as pictures: a sheet with the change points marked, and a GIF."""
+"""Writes sequences as a contact sheet with change points, or as a GIF."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from vpr.data.base import Batch
 from vpr.utils.files import write_atomically
 
 GAP = 3  # pixels between two frames
-MARK = 4  # height of a change mark
-PLOT = 48  # height and width of a frame of plain numbers
-INKS = np.array(  # per factor: blue, orange, green, purple
+MARK_HEIGHT = 4  # height of a change mark
+PLOT_SIZE = 48  # height and width of a frame of plain numbers
+FACTOR_COLOURS = np.array(  # per factor: blue, orange, green, purple
     [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167]], dtype=np.uint8
 )
-PAPER = 245
+BACKGROUND = 245
 
 
 def write_sheet(path: Path, batch: Batch) -> None:
-    """A row for each sequence; under each frame a mark for each factor that just changed."""
+    """Write one row per sequence, with a mark below a frame for each factor that changed there."""
     frames = as_images(batch.frames)
     marks = np.array([*batch.changes.values()]).reshape(-1, *frames.shape[:2])  # (factors, B, T)
     marks = marks[marks.any((1, 2))]  # a factor that never changes needs no space
     rows = [_row(frames[b], marks[:, b]) for b in range(len(frames))]
-    save(path, [np.concatenate(rows)])
+    save_images(path, [np.concatenate(rows)])
 
 
 def write_gif(path: Path, batch: Batch, milliseconds: int = 120) -> None:
     """Write an animation with the sequences side by side."""
     frames = as_images(batch.frames)  # (B, T, H, W, 3)
-    padded = np.pad(frames, ((0, 0), (0, 0), (0, 0), (0, GAP), (0, 0)), constant_values=PAPER)
+    padded = np.pad(frames, ((0, 0), (0, 0), (0, 0), (0, GAP), (0, 0)), constant_values=BACKGROUND)
     moments = np.concatenate(list(padded), axis=2)  # (T, H, B·W, 3)
-    save(path, list(moments), milliseconds)
+    save_images(path, list(moments), milliseconds)
 
 
 def as_png(pixels: NDArray[np.uint8]) -> bytes:
@@ -55,10 +55,10 @@ def as_images(frames: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 
 def _bars(vectors: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """(B, T, F) → pictures (B, T, PLOT, ~PLOT, 3): one bar per feature."""
-    height = np.arange(PLOT, 0, -1)[:, None] / PLOT
-    filled = vectors[:, :, None, :] >= height  # (B, T, PLOT, F)
-    wide = np.repeat(filled, max(PLOT // vectors.shape[-1], 1), -1)
+    """(B, T, F) → pictures (B, T, PLOT_SIZE, ~PLOT_SIZE, 3): one bar per feature."""
+    height = np.arange(PLOT_SIZE, 0, -1)[:, None] / PLOT_SIZE
+    filled = vectors[:, :, None, :] >= height  # (B, T, PLOT_SIZE, F)
+    wide = np.repeat(filled, max(PLOT_SIZE // vectors.shape[-1], 1), -1)
     ink, paper = np.uint8(60), np.uint8(225)
     return np.repeat(np.where(wide, ink, paper)[..., None], 3, -1)
 
@@ -67,17 +67,19 @@ def _row(frames: NDArray[np.uint8], marks: NDArray[np.bool_]) -> NDArray[np.uint
     """Frames (T, H, W, 3) beside each other, marks (factors, T) beneath."""
     length, height, width = frames.shape[:3]
     step = width + GAP
-    depth = len(marks) * (MARK + 1) + GAP
-    sheet = np.full((height + depth, length * step, 3), PAPER, dtype=np.uint8)
+    depth = len(marks) * (MARK_HEIGHT + 1) + GAP
+    sheet = np.full((height + depth, length * step, 3), BACKGROUND, dtype=np.uint8)
     for t in range(length):
         sheet[:height, t * step : t * step + width] = frames[t]
         for k in np.flatnonzero(marks[:, t]):
-            top = height + 1 + k * (MARK + 1)
-            sheet[top : top + MARK, t * step : t * step + width] = INKS[k % len(INKS)]
+            top = height + 1 + k * (MARK_HEIGHT + 1)
+            sheet[top : top + MARK_HEIGHT, t * step : t * step + width] = FACTOR_COLOURS[
+                k % len(FACTOR_COLOURS)
+            ]
     return sheet
 
 
-def save(path: Path, pictures: list[NDArray[np.uint8]], milliseconds: int = 0) -> None:
+def save_images(path: Path, pictures: list[NDArray[np.uint8]], milliseconds: int = 0) -> None:
     """Write a PNG of one picture (H, W, 3), or a GIF of several."""
     first, *rest = (Image.fromarray(picture) for picture in pictures)
     kind = path.suffix.lstrip(".").upper()

@@ -1,7 +1,7 @@
 """Recorded frames with labels in one file, which is written once and read in random windows.
 
-A plain `.npy` file of records (takes, frames), each a frame of bytes and what is true of it. It is
-mapped into memory: processes share it, and only what is asked for is read.
+The file is a `.npy` array of records (takes, frames), each a frame of bytes and its labels. It is
+memory-mapped, so that processes share it and only the frames in use are read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Records = NDArray[np.void]  # (takes, frames), of the fields `frame` and one for
 class Layout(NamedTuple):
     """Record type and shape of a recording."""
 
-    kind: np.dtype[np.void]  # of one record
+    dtype: np.dtype[np.void]  # of one record
     shape: tuple[int, int]  # takes, frames per take
 
 
@@ -35,31 +35,31 @@ def record_type(frame: tuple[int, ...], labels: dict[str, Any]) -> np.dtype[np.v
 
 def write_recording(path: Path, layout: Layout, takes: Iterable[Records]) -> None:
     """Write take by take, with one in memory at a time; an incomplete file is not kept."""
-    kind, (_, frames) = layout
-    write_parts(path, kind, (frames,), takes)
+    dtype, (_, frames) = layout
+    write_parts(path, dtype, (frames,), takes)
 
 
 def write_parts(
-    path: Path, kind: np.dtype[Any], shape: tuple[int, ...], parts: Iterable[NDArray[Any]]
+    path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], parts: Iterable[NDArray[Any]]
 ) -> None:
     """Write an array from parts whose number is not known in advance."""
 
     def write(temporary: Path) -> None:
         count = 0
         with temporary.open("wb") as file:
-            _write_header(file, kind, (count, *shape))
+            _write_header(file, dtype, (count, *shape))
             for count, part in enumerate(parts, start=1):  # noqa: B007 (the last is wanted)
                 file.write(part.tobytes())
             file.seek(0)
-            _write_header(file, kind, (count, *shape))  # numpy leaves space for the number
+            _write_header(file, dtype, (count, *shape))  # numpy leaves space for the number
 
     own = path.with_name(f"{os.getpid()}-{path.name}")  # another process may write the same file
     write_atomically(own, write)
     own.replace(path)
 
 
-def _write_header(file: IO[bytes], kind: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    header = {"descr": npy.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+def _write_header(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     npy.write_array_header_1_0(file, header)
 
 
@@ -72,7 +72,7 @@ def read_recording(path: Path, layout: Layout) -> Records | None:
     return records if Layout(records.dtype, records.shape) == layout else None
 
 
-def cut(
+def random_windows(
     records: Records, count: int, length: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float32], dict[str, NDArray[Any]]]:
     """Random windows: frames (count, length, *frame) in [0, 1], and their labels."""

@@ -1,7 +1,7 @@
-"""The room of 3D Shapes by ray casting: how much of each surface's colour a pixel shows.
+"""Renders the room of 3D Shapes by ray casting, as the weight of each surface's colour per pixel.
 
-The numbers were fitted to the authors' published animation: camera and walls to its edges, lights
-to its shading, which this room then meets within three grey levels on average.
+The constants were fitted to the authors' published animation: camera and walls to its edges, lights
+to its shading. The mean difference from it is below three grey levels.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from numpy.typing import NDArray
 from vpr.data.solids import Floats, Solid
 
 SIZE = 64
-FINE = 4  # rays a pixel along each axis, for smooth edges
+RAYS_PER_AXIS = 4  # rays per pixel along each axis, for smooth edges
 SURFACES = ("floor", "wall", "object", "sky", "gloss")  # gloss is white, on top of the object
 FLOOR, WALL, OBJECT, SKY = range(4)
 
-# The solid stands at the origin, and the eye goes around it.
+# The solid stands at the origin; the camera rotates around it.
 FIELD_OF_VIEW, PITCH = math.radians(45), math.radians(0.37)  # a little upwards
-EYE_HEIGHT, EYE_DISTANCE = 1.82, 7.0
+CAMERA_HEIGHT, CAMERA_DISTANCE = 1.82, 7.0
 BACK_WALL, SIDE_WALLS, WALL_HEIGHT = 10.0, 9.43, 5.1
 
-# A lamp that belongs to the room, with a beam, and one that the eye carries.
-AMBIENT, HEADLAMP, LAMP = 0.36, 0.577, 0.964
-LAMP_PLACE = np.array([[-4.66], [23.0], [2.16]], dtype=np.float32)
+# Two lights: a spot light that is fixed in the room, and one at the camera.
+AMBIENT, CAMERA_LIGHT, LAMP = 0.36, 0.577, 0.964
+LAMP_POSITION = np.array([[-4.66], [23.0], [2.16]], dtype=np.float32)
 LAMP_TARGET = np.array([[-4.93], [0.0], [1.24]], dtype=np.float32)
-BEAM = 11  # the larger, the narrower
+BEAM_EXPONENT = 11  # the larger, the narrower
 GLOSS = 0.15
 
 
 class Hits(NamedTuple):
-    """What the rays met: which surface, where, and its normal."""
+    """The first intersection of each ray: surface, point and normal."""
 
     surface: NDArray[np.intp]  # (N,)
     point: Floats  # (3, N)
@@ -41,25 +41,25 @@ class Hits(NamedTuple):
 
 
 def render(solid: Solid, angle: float) -> Floats:
-    """Planes (5, SIZE, SIZE), one for each of SURFACES, with the eye turned by `angle` degrees.
+    """Planes (5, SIZE, SIZE), one for each of SURFACES, with the camera turned by `angle` degrees.
 
-    A pixel's colour is the sum of planes times colours: a plane holds the part of the pixel that
-    its surface covers, times how bright that is there.
+    The colour of a pixel is the sum of planes times colours: a plane is the share of the pixel that
+    its surface covers, times its brightness there.
     """
     turn = math.radians(angle)
-    eye, rays = _camera(turn)
-    hits = _first_hits(solid, eye, rays)
-    bright, gloss = _light(solid, hits, turn)
+    camera, rays = _camera(turn)
+    hits = _first_hits(solid, camera, rays)
+    bright, gloss = _shade(solid, hits, turn)
     planes = [np.where(hits.surface == k, bright, 0) for k in (FLOOR, WALL, OBJECT)]
     planes += [hits.surface == SKY, np.where(hits.surface == OBJECT, gloss, 0)]
-    fine = np.stack(planes).reshape(len(SURFACES), SIZE, FINE, SIZE, FINE)
+    fine = np.stack(planes).reshape(len(SURFACES), SIZE, RAYS_PER_AXIS, SIZE, RAYS_PER_AXIS)
     smooth: Floats = fine.mean((2, 4), dtype=np.float32)
     return smooth
 
 
 def _camera(turn: float) -> tuple[Floats, Floats]:
-    """Where the eye is, (3, 1), and a ray for each part of each pixel, (3, N), row by row."""
-    count = SIZE * FINE
+    """Position of the camera (3, 1), and a ray for each part of each pixel (3, N), row by row."""
+    count = SIZE * RAYS_PER_AXIS
     steps = ((np.arange(count, dtype=np.float32) + 0.5) / count * 2 - 1) * math.tan(
         FIELD_OF_VIEW / 2
     )
@@ -68,54 +68,54 @@ def _camera(turn: float) -> tuple[Floats, Floats]:
     up = math.sin(PITCH) - down * math.cos(PITCH)
     sine, cosine = math.sin(turn), math.cos(turn)
     rays = np.stack([right * cosine + ahead * sine, up, ahead * cosine - right * sine])
-    eye = np.array([[-EYE_DISTANCE * sine], [EYE_HEIGHT], [-EYE_DISTANCE * cosine]])
-    return eye.astype(np.float32), rays.astype(np.float32)
+    camera = np.array([[-CAMERA_DISTANCE * sine], [CAMERA_HEIGHT], [-CAMERA_DISTANCE * cosine]])
+    return camera.astype(np.float32), rays.astype(np.float32)
 
 
-def _first_hits(solid: Solid, eye: Floats, rays: Floats) -> Hits:
-    room, distance, normal = _room(eye, rays)
-    enter, leave = solid.span(eye, rays)
-    met = enter <= leave
-    point = (eye + np.where(met, enter, distance) * rays).astype(np.float32)
-    normal[:, met] = solid.normal(point[:, met])
-    return Hits(np.where(met, OBJECT, room), point, normal)
+def _first_hits(solid: Solid, camera: Floats, rays: Floats) -> Hits:
+    room, distance, normal = _hit_room(camera, rays)
+    enter, leave = solid.span(camera, rays)
+    hit = enter <= leave
+    point = (camera + np.where(hit, enter, distance) * rays).astype(np.float32)
+    normal[:, hit] = solid.normal(point[:, hit])
+    return Hits(np.where(hit, OBJECT, room), point, normal)
 
 
-def _room(eye: Floats, rays: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """Surface, distance and normal where rays meet the empty room; the sky is over the walls."""
+def _hit_room(camera: Floats, rays: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Surface, distance and normal where rays hit the empty room; the sky is above the walls."""
     right = np.sign(rays[0])
-    with np.errstate(divide="ignore"):  # a ray along a wall meets it at infinity
-        floor = np.where(rays[1] < 0, -eye[1] / rays[1], np.inf)
-        back = np.where(rays[2] > 0, (BACK_WALL - eye[2]) / rays[2], np.inf)
-        side = (SIDE_WALLS - eye[0] * right) / np.abs(rays[0])
+    with np.errstate(divide="ignore"):  # a ray parallel to a wall hits it at infinity
+        floor = np.where(rays[1] < 0, -camera[1] / rays[1], np.inf)
+        back = np.where(rays[2] > 0, (BACK_WALL - camera[2]) / rays[2], np.inf)
+        side = (SIDE_WALLS - camera[0] * right) / np.abs(rays[0])
     wall = np.minimum(back, side)
-    high = eye[1] + wall * rays[1] > WALL_HEIGHT
+    high = camera[1] + wall * rays[1] > WALL_HEIGHT
     surface = np.where(floor < wall, FLOOR, np.where(high, SKY, WALL))
     on_back, on_side = ((surface == WALL) & (wall == part) for part in (back, side))
     normal = np.stack([-right * on_side, surface == FLOOR, -1.0 * on_back]).astype(np.float32)
     return surface, np.minimum(floor, wall), normal
 
 
-def _light(solid: Solid, hits: Hits, turn: float) -> tuple[Floats, Floats]:
-    """How bright each point is, (N,), and how much white shines on top of that.
+def _shade(solid: Solid, hits: Hits, turn: float) -> tuple[Floats, Floats]:
+    """Brightness of each point (N,), and the weight of the white gloss on top of it.
 
-    The gloss is all or nothing, as in the original: it ends where the lamp's light only grazes.
+    As in the original, the gloss has a hard edge, where the surface turns away from the lamp.
     """
-    toward = LAMP_PLACE - hits.point
+    toward = LAMP_POSITION - hits.point
     toward /= np.linalg.norm(toward, axis=0)
-    axis = LAMP_PLACE - LAMP_TARGET
-    beam = ((toward * axis).sum(0) / np.linalg.norm(axis)) ** BEAM
+    axis = LAMP_POSITION - LAMP_TARGET
+    beam = ((toward * axis).sum(0) / np.linalg.norm(axis)) ** BEAM_EXPONENT
     facing = (hits.normal * toward).sum(0)
     beam[_in_shadow(solid, hits) | (facing < 0)] = 0
     forward = np.array([math.sin(turn), 0.0, math.cos(turn)], dtype=np.float32)
-    facing_eye = np.maximum(-(forward @ hits.normal), 0)
-    return AMBIENT + HEADLAMP * facing_eye + LAMP * beam * facing, GLOSS * beam
+    facing_camera = np.maximum(-(forward @ hits.normal), 0)
+    return AMBIENT + CAMERA_LIGHT * facing_camera + LAMP * beam * facing, GLOSS * beam
 
 
 def _in_shadow(solid: Solid, hits: Hits) -> NDArray[np.bool_]:
-    """Floor that the solid keeps the lamp from; its shadow does not reach the walls."""
+    """Points of the floor that are in the shadow of the solid, which does not reach the walls."""
     shadow: NDArray[np.bool_] = hits.surface == FLOOR
     point = hits.point[:, shadow]
-    enter, leave = solid.span(point, LAMP_PLACE - point)
+    enter, leave = solid.span(point, LAMP_POSITION - point)
     shadow[shadow] = (enter <= leave) & (leave > 0)
     return shadow

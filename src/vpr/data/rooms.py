@@ -1,4 +1,4 @@
-"""All rooms of 3D Shapes, rendered once and then recoloured for each sequence."""
+"""The rooms of 3D Shapes, rendered once and recoloured for each sequence."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ SHAPES: tuple[Callable[[float], Solid], ...] = (
     lambda scale: capsule(0.807 * scale, 3.228 * scale),
 )
 GRID = (len(SCALES), len(SHAPES), len(ORIENTATIONS))
-COUNT = len(SCALES) * len(SHAPES) * len(ORIENTATIONS)
-UNIT = 180  # what 1 is in the rooms' whole numbers; the brightest floor has 1.32
+ROOM_COUNT = len(SCALES) * len(SHAPES) * len(ORIENTATIONS)
+PLANE_SCALE = 180  # the integer that represents 1 in a plane; the maximum is 1.32, of the floor
 
 VERSION = 1  # raise it when the pictures change, so that caches are rendered again
 
@@ -39,41 +39,41 @@ VERSION = 1  # raise it when the pictures change, so that caches are rendered ag
 class Rooms:
     """The planes of all rooms, rendered when first used and cached on disk when complete.
 
-    Without a cache that can be written, or with one that is broken, all is rendered as needed.
+    If the cache is damaged or cannot be written, rooms are rendered when they are needed.
     """
 
     sizes = (len(HUES),) * 3 + GRID  # values of each factor
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        kept = _read(path)
-        self.planes = np.zeros(_SHAPE, dtype=np.uint8) if kept is None else kept
-        self.ready = np.full(COUNT, kept is not None)
+        cached = _read_cache(path)
+        self.planes = np.zeros(_SHAPE, dtype=np.uint8) if cached is None else cached
+        self.rendered = np.full(ROOM_COUNT, cached is not None)
 
     def prepare(self, which: NDArray[np.int64], on_progress: OnProgress | None = None) -> None:
         """Render missing rooms; `on_progress(done, total)` is called after each."""
-        missing = np.unique(which[~self.ready[which]])
+        missing = np.unique(which[~self.rendered[which]])
         for done, room in enumerate(missing, start=1):
             scale, shape, orientation = np.unravel_index(room, GRID)
             solid = SHAPES[shape](float(SCALES[scale]))
             planes = render(solid, float(ORIENTATIONS[orientation]))
-            self.planes[room] = (planes * UNIT).round().reshape(len(SURFACES), -1)
-            self.ready[room] = True
+            self.planes[room] = (planes * PLANE_SCALE).round().reshape(len(SURFACES), -1)
+            self.rendered[room] = True
             if on_progress is not None:
                 on_progress(done, len(missing))
-        if len(missing) and self.ready.all():
+        if len(missing) and self.rendered.all():
             with contextlib.suppress(VPRError):  # the cache is optional
                 write_tensors(self.path, {"planes": torch.from_numpy(self.planes)}, {})
 
-    def paint(self, hues: NDArray[np.int64], still: NDArray[np.int64]) -> Floats:
+    def frames(self, hues: NDArray[np.int64], constant: NDArray[np.int64]) -> Floats:
         """Frames (B, T, 3, SIZE, SIZE) of hues (B, T, 3) and scale, shape, orientation (B, 3)."""
-        which = np.ravel_multi_index(tuple(still.T), GRID)
+        which = np.ravel_multi_index(tuple(constant.T), GRID)
         self.prepare(which)
         count, length = hues.shape[:2]
         colours = np.empty((count, length, 3, len(SURFACES)), dtype=np.float32)
         colours[..., :3] = HUES[hues].swapaxes(2, 3)
         colours[..., 3], colours[..., 4] = SKY_BLUE, 1
-        colours /= UNIT
+        colours /= PLANE_SCALE
         frames = torch.empty((count, length, 3, SIZE, SIZE), dtype=torch.float32)
         mixed = torch.from_numpy(colours).flatten(1, 2)  # (count, length · 3, surfaces)
         pixels = frames.view(count, length * 3, SIZE * SIZE)
@@ -85,7 +85,7 @@ class Rooms:
         return frames.numpy()
 
 
-_SHAPE = (COUNT, len(SURFACES), SIZE * SIZE)
+_SHAPE = (ROOM_COUNT, len(SURFACES), SIZE * SIZE)
 
 
 def rooms() -> Rooms:
@@ -96,7 +96,7 @@ def rooms() -> Rooms:
 _rooms = cache(Rooms)
 
 
-def _read(path: Path) -> NDArray[np.uint8] | None:
+def _read_cache(path: Path) -> NDArray[np.uint8] | None:
     """The planes in the cache; None if it is missing or different."""
     try:
         tensors, _ = read_tensors(path)

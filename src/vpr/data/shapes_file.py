@@ -16,7 +16,7 @@ from vpr.errors import VPRError
 
 
 class ShapesFile:
-    """Images by their factors; how many values each factor has is read from the labels."""
+    """Images by their factors; the number of values of each factor is read from the labels."""
 
     def __init__(self, path: str) -> None:
         self.images, labels = _open(path)
@@ -27,12 +27,12 @@ class ShapesFile:
         if not np.array_equal(place[self.row], np.arange(np.prod(self.sizes))):
             raise VPRError(f"{path} is incomplete: download it again")
 
-    def paint(self, hues: NDArray[np.int64], still: NDArray[np.int64]) -> Floats:
+    def frames(self, hues: NDArray[np.int64], constant: NDArray[np.int64]) -> Floats:
         """Frames (B, T, 3, SIZE, SIZE) of hues (B, T, 3) and scale, shape, orientation (B, 3)."""
-        factors = (*np.moveaxis(hues, -1, 0), *still.T[..., None])
+        factors = (*np.moveaxis(hues, -1, 0), *constant.T[..., None])
         rows = self.row[np.ravel_multi_index(np.broadcast_arrays(*factors), self.sizes)]
         wanted, where = np.unique(rows, return_inverse=True)
-        # One by one: h5py's own lists of rows take longer the longer they are.
+        # One by one, because h5py is slow with long lists of rows.
         images = np.stack([self.images[row] for row in wanted])
         frames = np.moveaxis(images[where.reshape(rows.shape)], -1, 2).astype(np.float32)
         frames /= 255
@@ -50,7 +50,7 @@ def _shapes_file(path: str, process: int) -> ShapesFile:
 
 
 def _open(path: str) -> tuple[Any, NDArray[np.float64]]:
-    """The images (rows, SIZE, SIZE, 3), still on disk, and their labels (rows, 6)."""
+    """The images (rows, SIZE, SIZE, 3), on disk, and their labels (rows, 6)."""
     if not Path(path).is_file():
         raise VPRError(
             f"{path} does not exist: give the path of 3dshapes.h5, or none to render rooms"

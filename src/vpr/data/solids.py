@@ -1,7 +1,7 @@
-"""The four solids of 3D Shapes, standing at the origin: where a ray meets them, and their normals.
+"""The four solids of 3D Shapes, which stand at the origin: ray intersections and normals.
 
-All are convex, so that a ray is inside from one distance to another. Points and directions are
-(3, N) as x to the right, y up, z away from the viewer.
+All are convex, so a ray is inside for one interval of distances. Points and directions are (3, N)
+with x to the right, y up and z away from the viewer.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Solid(NamedTuple):
 def cube(half: float) -> Solid:
     def span(origin: Floats, direction: Floats) -> Span:
         sides = [_slab(origin[i], direction[i], low, low + 2 * half) for i, low in lows]
-        return _both(_both(sides[0], sides[1]), sides[2])
+        return _intersection(_intersection(sides[0], sides[1]), sides[2])
 
     def normal(point: Floats) -> Floats:
-        offset = point - _up(half)
+        offset = point - _at_height(half)
         face = np.abs(offset) == np.abs(offset).max(0)
         return np.where(face, np.sign(offset), 0)
 
@@ -39,25 +39,25 @@ def cube(half: float) -> Solid:
 
 def cylinder(radius: float, height: float) -> Solid:
     def span(origin: Floats, direction: Floats) -> Span:
-        return _both(
-            _round(origin[[0, 2]], direction[[0, 2]], radius),
+        return _intersection(
+            _within_radius(origin[[0, 2]], direction[[0, 2]], radius),
             _slab(origin[1], direction[1], 0.0, height),
         )
 
     def normal(point: Floats) -> Floats:
         top = point[1] > height * 0.999
         around = np.stack([point[0], np.zeros_like(point[0]), point[2]]) / radius
-        return np.where(top, _up(1.0), around)
+        return np.where(top, _at_height(1.0), around)
 
     return Solid(span, normal)
 
 
 def sphere(radius: float) -> Solid:
     def span(origin: Floats, direction: Floats) -> Span:
-        return _round(origin - _up(radius), direction, radius)
+        return _within_radius(origin - _at_height(radius), direction, radius)
 
     def normal(point: Floats) -> Floats:
-        return (point - _up(radius)) / np.float32(radius)
+        return (point - _at_height(radius)) / np.float32(radius)
 
     return Solid(span, normal)
 
@@ -66,12 +66,12 @@ def capsule(radius: float, height: float) -> Solid:
     low, high = radius, height - radius  # where the round ends begin
 
     def span(origin: Floats, direction: Floats) -> Span:
-        body = _both(
-            _round(origin[[0, 2]], direction[[0, 2]], radius),
+        body = _intersection(
+            _within_radius(origin[[0, 2]], direction[[0, 2]], radius),
             _slab(origin[1], direction[1], low, high),
         )
-        ends = (_round(origin - _up(y), direction, radius) for y in (low, high))
-        return _either(body, _either(*ends))
+        ends = (_within_radius(origin - _at_height(y), direction, radius) for y in (low, high))
+        return _union(body, _union(*ends))
 
     def normal(point: Floats) -> Floats:
         middle = np.zeros_like(point)
@@ -81,19 +81,19 @@ def capsule(radius: float, height: float) -> Solid:
     return Solid(span, normal)
 
 
-def _up(height: float) -> Floats:
+def _at_height(height: float) -> Floats:
     return np.array([[0.0], [height], [0.0]], dtype=np.float32)
 
 
 def _slab(origin: Floats, direction: Floats, low: float, high: float) -> Span:
-    """Between two parallel planes; a ray along them is taken to lean a little."""
+    """The span between two parallel planes; rays parallel to them are tilted slightly."""
     slope = np.where(np.abs(direction) < 1e-9, np.float32(1e-9), direction)
     one, other = (low - origin) / slope, (high - origin) / slope
     return np.minimum(one, other), np.maximum(one, other)
 
 
-def _round(origin: Floats, direction: Floats, radius: float) -> Span:
-    """Within `radius` of the origin, in as many axes as are given: a ball or an endless tube."""
+def _within_radius(origin: Floats, direction: Floats, radius: float) -> Span:
+    """The span within `radius` of the origin: a ball for 3 axes, an infinite cylinder for 2."""
     squared = (direction**2).sum(0)
     along = (origin * direction).sum(0) / squared
     inside = along**2 - ((origin**2).sum(0) - radius**2) / squared
@@ -102,12 +102,12 @@ def _round(origin: Floats, direction: Floats, radius: float) -> Span:
     return np.where(missed, np.inf, -along - reach), np.where(missed, -np.inf, -along + reach)
 
 
-def _both(one: Span, other: Span) -> Span:
+def _intersection(one: Span, other: Span) -> Span:
     return np.maximum(one[0], other[0]), np.minimum(one[1], other[1])
 
 
-def _either(one: Span, other: Span) -> Span:
-    """The union, for parts of one convex solid; a part that is missed does not count."""
+def _union(one: Span, other: Span) -> Span:
+    """The union of two parts of one convex solid; a part that the ray misses is ignored."""
     enters, leaves = (np.stack(ends) for ends in zip(one, other, strict=True))
     missed = enters > leaves
     return np.where(missed, np.inf, enters).min(0), np.where(missed, -np.inf, leaves).max(0)

@@ -14,10 +14,10 @@ from vpr.utils.options import option
 
 @dataclass(frozen=True)
 class Synthetic:
-    """One value a frame in [0, 1]; every `period` steps it jumps to another of `values` levels.
+    """One value in [0, 1] per frame; every `period` steps it jumps to another of `values` levels.
 
-    The paper's jumps are random. With `order` above 0 each level has a usual successor, taken
-    with that probability, so that a transition model has something to learn.
+    The paper's jumps are random. With `order` above 0 each level has a usual successor with that
+    probability, which a transition model can learn.
     """
 
     name: ClassVar[str] = "synthetic"
@@ -48,11 +48,10 @@ class Synthetic:
         return Batch(frames[..., None], {"value": value}, {"value": changed})
 
     def _levels(self, count: int, segments: int, rng: np.random.Generator) -> np.ndarray:
-        """The level of each segment, (count, segments): a Markov chain that never stays."""
+        """The level of each segment (count, segments): a Markov chain without self-transitions."""
         shift = rng.integers(1, self.values, size=(count, segments))
         usual = rng.random((count, segments)) < self.order
-        # 2 steps on, or 1 when there are only two levels: neighbours on the cycle are not
-        # neighbours in value, so that a jump is a jump.
+        # By 2 steps (1 if there are only two levels), so that successive values are not adjacent.
         shift[usual] = 2 if self.values > 2 else 1
         shift[:, 0] = rng.integers(self.values, size=count)
         return shift.cumsum(1) % self.values

@@ -1,4 +1,4 @@
-"""3D Shapes Dynamic (3DSD): one room, whose floor, wall and object change hue at three rates."""
+"""3D Shapes Dynamic (3DSD): a room whose floor, wall and object change hue at three rates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from vpr.data.base import Batch, OnProgress, change_points
 from vpr.data.room import SIZE
-from vpr.data.rooms import COUNT, Rooms, rooms
+from vpr.data.rooms import ROOM_COUNT, Rooms, rooms
 from vpr.data.shapes_file import ShapesFile, shapes_file
 from vpr.errors import VPRError
 from vpr.utils.options import option
@@ -20,10 +20,10 @@ FACTORS = ("floor", "wall", "object", "scale", "shape", "orientation")  # fastes
 
 @dataclass(frozen=True)
 class ThreeDShapesDynamic:
-    """Hues step around their circle, each at its own period; scale, shape and orientation stay.
+    """Three hues cycle with different periods; scale, shape and orientation are constant.
 
-    A sequence begins anywhere in the pattern, but the pattern keeps together: where the object
-    changes, the wall and the floor change too (if their periods divide its own).
+    A sequence starts at a random phase that is common to all hues: where the object changes, the
+    wall and the floor change too (if their periods divide its period).
     """
 
     name: ClassVar[str] = "3dsd"
@@ -43,17 +43,17 @@ class ThreeDShapesDynamic:
         return (3, SIZE, SIZE)
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
-        """`count` sequences of `length` frames; factors are places in the grid of 3D Shapes."""
+        """`count` sequences of `length` frames; factors are indices into the grid of 3D Shapes."""
         source = self._source()
         fast, slow = np.array(source.sizes).reshape(2, 3)
         phase = 0 if self.aligned else rng.integers(math.lcm(*self._periods), size=(count, 1))
         time = np.arange(length) + np.zeros((count, 1), dtype=np.int64) + phase  # (count, length)
         steps = time[..., None] // np.array(self._periods)  # (count, length, 3)
         hues = (rng.integers(fast, size=(count, 1, 3)) + steps) % fast
-        still = rng.integers(slow, size=(count, 3))
-        factors = [*np.moveaxis(hues, -1, 0), *still.T[..., None].repeat(length, -1)]
+        constant = rng.integers(slow, size=(count, 3))
+        factors = [*np.moveaxis(hues, -1, 0), *constant.T[..., None].repeat(length, -1)]
         return Batch(
-            frames=source.paint(hues, still),
+            frames=source.frames(hues, constant),
             factors=dict(zip(FACTORS, factors, strict=True)),
             changes=dict(zip(FACTORS, map(change_points, factors), strict=True)),
         )
@@ -61,7 +61,7 @@ class ThreeDShapesDynamic:
     def prepare(self, on_progress: OnProgress | None = None) -> None:
         """Render all rooms."""
         if not self.file:
-            rooms().prepare(np.arange(COUNT), on_progress)
+            rooms().prepare(np.arange(ROOM_COUNT), on_progress)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.data.base import Batch, OnProgress
-from vpr.data.clips import Clip, mapped
+from vpr.data.clips import Clip, memory_mapped
 from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
 from vpr.errors import VPRError
 from vpr.utils.options import option
@@ -31,7 +31,7 @@ class Vectors:
 
     Each file is one sequence (T, F): T vectors of F features. Every feature is standardised with
     its mean and standard deviation in the part for training; a feature that is constant there is 0.
-    What is held out, training never reads.
+    Training never reads the held-out part.
     """
 
     name: ClassVar[str] = "vectors"
@@ -77,7 +77,7 @@ class _Read(NamedTuple):
     std: Floats  # (F,), infinite where a feature is constant
 
     def fill(self, window: NDArray[np.float32], rows: NDArray[Any]) -> None:
-        """Standardised, in double precision: a mean may be much larger than what varies."""
+        """Standardise in double precision: the mean may be much larger than the variation."""
         window[:] = (rows - self.mean) / self.std
 
 
@@ -108,9 +108,9 @@ def _files(path: str) -> list[Path]:
 
 
 def _rows(file: Path) -> NDArray[Any]:
-    """(T, F), mapped into memory."""
+    """(T, F), memory_mapped into memory."""
     try:
-        rows = mapped(file.absolute())
+        rows = memory_mapped(file.absolute())
     except (OSError, ValueError, EOFError) as error:
         raise VPRError(f"{file} cannot be read as a .npy file: save it with np.save") from error
     if not isinstance(rows, np.ndarray):
@@ -136,17 +136,17 @@ def _check(file: Path, size: int, first: Path) -> None:
 def _moments(spans: Sequence[Span]) -> tuple[Floats, Floats]:
     """Mean and standard deviation (F,) of each feature."""
     count = sum(span.last - span.first for span in spans)
-    facts = [(part.sum(0), part.min(0), part.max(0)) for part in _parts(spans)]
-    total, low, high = (np.stack(each) for each in zip(*facts, strict=True))
+    statistics = [(part.sum(0), part.min(0), part.max(0)) for part in _chunks(spans)]
+    total, low, high = (np.stack(each) for each in zip(*statistics, strict=True))
     mean: Floats = total.sum(0) / count
-    std: Floats = np.sqrt(sum(np.square(part - mean).sum(0) for part in _parts(spans)) / count)
+    std: Floats = np.sqrt(sum(np.square(part - mean).sum(0) for part in _chunks(spans)) / count)
     constant = low.min(0) == high.max(0)  # its computed deviation may be a little above 0
     std[constant | (std == 0)] = np.inf
     return mean, std
 
 
-def _parts(spans: Sequence[Span]) -> Iterator[Floats]:
+def _chunks(spans: Sequence[Span]) -> Iterator[Floats]:
     for span in spans:
-        rows = mapped(span.clip.path)[span.first : span.last]
+        rows = memory_mapped(span.clip.path)[span.first : span.last]
         for start in range(0, len(rows), ROWS):
             yield np.asarray(rows[start : start + ROWS], dtype=np.float64)

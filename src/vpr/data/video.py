@@ -24,7 +24,7 @@ class Video:
     """Sequences of footage without labels, each at one of the strides.
 
     Every piece of footage is decoded once, at the size of the model's frames, into a file of the
-    cache. What is held out, training never reads.
+    cache. Training never reads the held-out part.
     """
 
     name: ClassVar[str] = "video"
@@ -35,7 +35,7 @@ class Video:
     size: tuple[int, ...] = option((64, 64), "Height and width of a frame, as in model.frame.")
     grey: bool = option(False, "Frames of one channel instead of three.")
     fit: Literal["stretch", "letterbox", "crop"] = option(
-        "stretch", "What becomes of other proportions: see docs/how-to/read-video.md."
+        "stretch", "How to fit other proportions: see docs/how-to/read-video.md."
     )
     strides: tuple[int, ...] = option(
         (1,), "Steps in frames of the footage; each sequence has one of them."

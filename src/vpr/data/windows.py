@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.data.clips import Clip, mapped
+from vpr.data.clips import Clip, memory_mapped
 from vpr.errors import VPRError
 
 Counts = NDArray[np.int64]
@@ -25,9 +25,9 @@ class Span(NamedTuple):
 
 def training_spans(clips: Sequence[Clip], held_out: float) -> list[Span]:
     """All frames that `held_out_spans` does not contain."""
-    if _many(clips, held_out):
-        return [Span(clip, 0, clip.frames) for clip in _others(clips, held_out)]
-    return [Span(clip, 0, _end(clip, held_out)) for clip in clips]
+    if _hold_out_clips(clips, held_out):
+        return [Span(clip, 0, clip.frames) for clip in _training_clips(clips, held_out)]
+    return [Span(clip, 0, _first_held_out(clip, held_out)) for clip in clips]
 
 
 def held_out_spans(clips: Sequence[Clip], held_out: float) -> list[Span]:
@@ -35,26 +35,26 @@ def held_out_spans(clips: Sequence[Clip], held_out: float) -> list[Span]:
 
     The end of a short clip could be too short for a sequence.
     """
-    if _many(clips, held_out):
-        return [Span(clip, 0, clip.frames) for clip in _chosen(clips, held_out)]
-    return [Span(clip, _end(clip, held_out), clip.frames) for clip in clips]
+    if _hold_out_clips(clips, held_out):
+        return [Span(clip, 0, clip.frames) for clip in _held_out_clips(clips, held_out)]
+    return [Span(clip, _first_held_out(clip, held_out), clip.frames) for clip in clips]
 
 
-def _many(clips: Sequence[Clip], held_out: float) -> bool:
+def _hold_out_clips(clips: Sequence[Clip], held_out: float) -> bool:
     """Whether the held-out share is two or more clips."""
     return len(clips) * held_out >= 2
 
 
-def _chosen(clips: Sequence[Clip], held_out: float) -> list[Clip]:
+def _held_out_clips(clips: Sequence[Clip], held_out: float) -> list[Clip]:
     return [clip for n, clip in enumerate(clips) if int((n + 1) * held_out) > int(n * held_out)]
 
 
-def _others(clips: Sequence[Clip], held_out: float) -> list[Clip]:
-    chosen = set(_chosen(clips, held_out))
-    return [clip for clip in clips if clip not in chosen]
+def _training_clips(clips: Sequence[Clip], held_out: float) -> list[Clip]:
+    held_out_clips = set(_held_out_clips(clips, held_out))
+    return [clip for clip in clips if clip not in held_out_clips]
 
 
-def _end(clip: Clip, held_out: float) -> int:
+def _first_held_out(clip: Clip, held_out: float) -> int:
     """The first held-out frame."""
     return clip.frames - round(clip.frames * held_out)
 
@@ -74,28 +74,30 @@ def draw_windows(
 ) -> NDArray[np.float32]:
     """Random windows (count, length, *frame), each with a random stride."""
     count, length = shape
-    room = {stride: _room(spans, length, stride) for stride in strides}
-    possible = [stride for stride in strides if room[stride][-1]]
+    counts = {stride: _window_counts(spans, length, stride) for stride in strides}
+    possible = [stride for stride in strides if counts[stride][-1]]
     if not possible:
         longest = max(span.last - span.first for span in spans)
         raise VPRError(
             f"{length} frames at stride {min(strides)} need {1 + (length - 1) * min(strides)} in a "
             f"row, this part of the data has {longest}: take shorter sequences or more data"
         )
-    chosen = np.array(possible)[rng.integers(len(possible), size=count)]
-    place = rng.integers([room[stride][-1] for stride in chosen])
-    frames = np.empty((count, length, *mapped(spans[0].clip.path).shape[1:]), dtype=np.float32)
-    for window, stride, k in zip(frames, chosen.tolist(), place.tolist(), strict=True):
-        before = room[stride]
+    stride_of = np.array(possible)[rng.integers(len(possible), size=count)]
+    place = rng.integers([counts[stride][-1] for stride in stride_of])
+    frames = np.empty(
+        (count, length, *memory_mapped(spans[0].clip.path).shape[1:]), dtype=np.float32
+    )
+    for window, stride, k in zip(frames, stride_of.tolist(), place.tolist(), strict=True):
+        before = counts[stride]
         which = int(np.searchsorted(before, k, side="right"))
         first = spans[which].first + k - (int(before[which - 1]) if which else 0)
-        clip = mapped(spans[which].clip.path)
+        clip = memory_mapped(spans[which].clip.path)
         fill(window, clip[first : first + (length - 1) * stride + 1 : stride])
     return frames
 
 
-def _room(spans: Sequence[Span], length: int, stride: int) -> Counts:
+def _window_counts(spans: Sequence[Span], length: int, stride: int) -> Counts:
     """The cumulative number of windows in the spans."""
     lengths = np.array([span.last - span.first for span in spans])
-    room: Counts = np.maximum(lengths - (length - 1) * stride, 0).cumsum()
-    return room
+    counts: Counts = np.maximum(lengths - (length - 1) * stride, 0).cumsum()
+    return counts

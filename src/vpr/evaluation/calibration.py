@@ -23,22 +23,28 @@ class Calibration(NamedTuple):
     skill: float  # 1 − Brier score / Brier score of the mean rate
 
 
-def calibration(forecast: NDArray[np.floating], came: NDArray[np.bool_]) -> Calibration:
+def calibration(forecast: NDArray[np.floating], outcomes: NDArray[np.bool_]) -> Calibration:
     """Compare probabilities (M,) with outcomes (M,)."""
-    place = np.minimum((forecast * BINS).astype(int), BINS - 1)
-    cases = np.bincount(place, minlength=BINS)
+    bin_index = np.minimum((forecast * BINS).astype(int), BINS - 1)
+    cases = np.bincount(bin_index, minlength=BINS)
     used = cases > 0
-    said, was = (
-        np.bincount(place, weights=each, minlength=BINS)[used] / cases[used]
-        for each in (forecast, came)
+    forecast_mean, frequency = (
+        np.bincount(bin_index, weights=each, minlength=BINS)[used] / cases[used]
+        for each in (forecast, outcomes)
     )
     cases = cases[used]
-    error = float((cases * np.abs(said - was)).sum() / max(cases.sum(), 1))
-    return Calibration(said.tolist(), was.tolist(), cases.tolist(), error, _skill(forecast, came))
+    error = float((cases * np.abs(forecast_mean - frequency)).sum() / max(cases.sum(), 1))
+    return Calibration(
+        forecast_mean.tolist(),
+        frequency.tolist(),
+        cases.tolist(),
+        error,
+        _skill(forecast, outcomes),
+    )
 
 
-def _skill(forecast: NDArray[np.floating], came: NDArray[np.bool_]) -> float:
+def _skill(forecast: NDArray[np.floating], outcomes: NDArray[np.bool_]) -> float:
     """0 if all outcomes are equal."""
-    rate = came.mean() if came.size else 0.0
-    blind = rate * (1 - rate)
-    return float(1 - ((forecast - came) ** 2).mean() / blind) if blind else 0.0
+    rate = outcomes.mean() if outcomes.size else 0.0
+    baseline = rate * (1 - rate)
+    return float(1 - ((forecast - outcomes) ** 2).mean() / baseline) if baseline else 0.0

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.evaluation.readers import Reader, Reading
+from vpr.evaluation.readers import Reader, Reading, concatenate
 from vpr.generation.generate import sample
 from vpr.model import VPR
 
@@ -26,7 +26,7 @@ def read_draws(
     for part in torch.split(video.to(model.device, model.dtype), CHUNK):
         state = model.observe(part).state
         parts.append(reader(sample(model, state, level, draws, generator).frames))
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return concatenate(parts)
 
 
 def mean_entropy(drawn: NDArray[Any]) -> float:

@@ -37,7 +37,7 @@ def evaluate(
     seed: int = 0,
     on_progress: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
-    """Score the events of each level against the changes of each factor, with blind controls.
+    """Score the events of each level against the changes of each factor, with controls.
 
     Detection uses the means of the states, the ELBO one sample. `expected_share` is the share of
     boundaries of a level at which CE holds, alone or with CU; `unexpected_share` the same for CU.
@@ -99,11 +99,11 @@ def _level(observed: Observed, n: int, batch: Batch) -> dict[str, Any]:
 
 def _controls(boundary: Marks, batch: Batch, seed: int) -> dict[str, Any]:
     """Scores of as many boundaries at periodic and at random frames."""
-    blind = {
+    controls = {
         "periodic": periodic_like(boundary),
         "random": random_like(boundary, np.random.default_rng(seed)),
     }
     return {
         name: {factor: score(marks, true)._asdict() for factor, true in batch.changes.items()}
-        for name, marks in blind.items()
+        for name, marks in controls.items()
     }

@@ -1,6 +1,6 @@
-"""A network that classifies the factors of a picture, trained on the dataset.
+"""A network that classifies the factors of a picture, trained on labels of the dataset.
 
-The entropies of the paper need one ("a pre-trained extractor model"). It is independent of VPR.
+It is the "pre-trained extractor model" for the entropies of the paper, and independent of VPR.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from vpr.data import ThreeDShapesDynamic, training_rng
 from vpr.evaluation.readers import Reading
 
 BATCH, LENGTH, RATE = 32, 2, 2e-3  # sequences, their frames, and of Adam
-GRAIN = (
-    0.1  # maximum noise on a pixel in training, because decoded frames are noisier than the data
-)
+MAX_NOISE = 0.1  # standard deviation in training, because decoded frames are noisier than the data
 CHUNK = 256  # pictures per batch
 
 VERSION = 1  # raise it when network or training change, so that stored networks are trained again
@@ -58,16 +56,18 @@ def fit_extractor(data: ThreeDShapesDynamic, steps: int, seed: int = 0) -> Extra
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         extractor = Extractor(data.counts)
-    rng, grain = training_rng(seed), torch.Generator().manual_seed(seed)
+    rng, noise_generator = training_rng(seed), torch.Generator().manual_seed(seed)
     optimiser = torch.optim.Adam(extractor.parameters(), lr=RATE)
     decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     for _ in range(steps):
         batch = data.batch(BATCH, LENGTH, rng)
         frames = torch.from_numpy(batch.frames).flatten(0, 1)
-        loudness = GRAIN * torch.rand(len(frames), 1, 1, 1, generator=grain)
-        guesses = extractor.logits(frames + loudness * torch.randn(frames.shape, generator=grain))
+        noise_std = MAX_NOISE * torch.rand(len(frames), 1, 1, 1, generator=noise_generator)
+        logits = extractor.logits(
+            frames + noise_std * torch.randn(frames.shape, generator=noise_generator)
+        )
         labels = [torch.from_numpy(batch.factors[name]).flatten() for name in data.counts]
-        losses = [F.cross_entropy(g, true) for g, true in zip(guesses, labels, strict=True)]
+        losses = [F.cross_entropy(g, true) for g, true in zip(logits, labels, strict=True)]
         optimiser.zero_grad()
         torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
         optimiser.step()

@@ -22,11 +22,11 @@ from vpr.model import VPR
 from vpr.utils.checks import check_count, check_request
 
 
-class Watched(NamedTuple):
+class Observed(NamedTuple):
     """Detected and imagined events of some sequences, and probabilities of updates."""
 
     forecast: list[NDArray[np.floating]]  # of levels 2 to N, (M,): probability of an update
-    came: list[NDArray[np.bool_]]  # (M,)
+    outcomes: list[NDArray[np.bool_]]  # (M,)
     detected: NDArray[np.bool_]  # (B, T, N)
     imagined: NDArray[np.bool_]  # (B, frames, N)
 
@@ -74,11 +74,13 @@ def _observe(
     frames: int,
     samples: bool,
     generator: torch.Generator,
-) -> Watched:
-    asked = examples(model, durations, video)
-    forecast = [durations.logit(n, level.inputs).sigmoid() for n, level in enumerate(asked)]
+) -> Observed:
+    level_examples = examples(model, durations, video)
+    forecast = [
+        durations.logit(n, level.inputs).sigmoid() for n, level in enumerate(level_examples)
+    ]
     trace = model.observe(video)
-    ahead = imagine_steps(
+    future_steps = imagine_steps(
         model,
         trace.state,
         durations,
@@ -86,17 +88,17 @@ def _observe(
         samples=samples,
         generator=generator,
     )
-    return Watched(
+    return Observed(
         [level.cpu().numpy() for level in forecast],
-        [level.changed.cpu().numpy() for level in asked],
+        [level.changed.cpu().numpy() for level in level_examples],
         torch.stack([level.evidence.boundary for level in trace.levels], -1).cpu().numpy(),
-        torch.stack([moment.boundary for moment in islice(ahead, frames)], 1).cpu().numpy(),
+        torch.stack([step.boundary for step in islice(future_steps, frames)], 1).cpu().numpy(),
     )
 
 
-def _level(n: int, parts: list[Watched], batch: Batch) -> dict[str, Any]:
+def _level(n: int, parts: list[Observed], batch: Batch) -> dict[str, Any]:
     forecast = np.concatenate([part.forecast[n - 2] for part in parts])
-    came = np.concatenate([part.came[n - 2] for part in parts])
+    outcomes = np.concatenate([part.outcomes[n - 2] for part in parts])
     marks = {
         "detected": np.concatenate([part.detected[..., n - 1] for part in parts]),
         "imagined": np.concatenate([part.imagined[..., n - 1] for part in parts]),
@@ -105,7 +107,7 @@ def _level(n: int, parts: list[Watched], batch: Batch) -> dict[str, Any]:
         marks["true"] = batch.changes[factor_of(n, batch)]
     measured = {name: lengths(each) for name, each in marks.items()}
     return {
-        "calibration": calibration(forecast, came)._asdict(),
+        "calibration": calibration(forecast, outcomes)._asdict(),
         "lengths": {name: each._asdict() for name, each in measured.items()},
         "distance": {
             name: distance(measured["imagined"], each)

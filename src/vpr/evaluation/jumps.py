@@ -1,6 +1,6 @@
 """Factors in the frames that a level predicts from event to event, compared with the truth.
 
-Factors of these datasets go through a fixed cycle, so that after k events they are k places on.
+The factors of these datasets follow a fixed cycle, so after k events they are k places further.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.evaluation.readers import Reader, Reading
+from vpr.evaluation.readers import Reader, Reading, concatenate
 from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
 
@@ -40,16 +40,14 @@ def read_jumps(
             model, state, level, jumps, samples=samples, generator=generator, below=below
         )
         parts.append(reader(made.frames))
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return concatenate(parts)
 
 
 @torch.no_grad()
 def read_present(model: VPR, reader: Reader, video: Tensor) -> Reading:
     """Each factor (B,) in the reconstruction of the last frame of a video (B, T, *frame)."""
-    parts = []
-    for part in torch.split(video.to(model.device, model.dtype), CHUNK):
-        parts.append(reader(model.reconstruct(model.observe(part).c0[:, -1])))
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    videos = torch.split(video.to(model.device, model.dtype), CHUNK)
+    return concatenate([reader(model.reconstruct(model.observe(v).c0[:, -1])) for v in videos])
 
 
 def in_order(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:
@@ -58,12 +56,12 @@ def in_order(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[
     return np.asarray(decoded == (last[:, None] + k) % values)
 
 
-def one_on(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:
-    """Whether each prediction (B, K) is one place after the one before; an error counts once."""
+def advances_by_one(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:
+    """Whether each prediction (B, K) is one place after the previous one; an error counts once."""
     before = np.concatenate([last[:, None], decoded[:, :-1]], 1)
     return np.asarray((decoded == (before + 1) % values) & (before >= 0))
 
 
-def held(decoded: NDArray[Any], last: NDArray[Any]) -> NDArray[np.bool_]:
+def unchanged(decoded: NDArray[Any], last: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether each prediction (B, K) still has the last value (B,)."""
     return np.asarray(decoded == last[:, None])

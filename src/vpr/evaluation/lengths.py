@@ -1,4 +1,4 @@
-"""Lengths of events, estimated from sequences that are cut off at both ends.
+"""Lengths of events, estimated from sequences that begin and end within events.
 
 Events that lie completely within a sequence are shorter than average. So every event counts whose
 start was observed; if the sequence ends before the event, it is only known to last longer. The

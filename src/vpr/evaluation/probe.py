@@ -1,7 +1,7 @@
 """How well a quadratic probe predicts a factor from the state of a level, on held-out sequences.
 
-The state is in units of its prior, N(0, 1) at the top level, and so is the ridge: differences far
-smaller than the prior's standard deviation count for little.
+States have the scale of their prior, N(0, 1) at the top level, and so has the ridge penalty:
+differences much smaller than the prior's standard deviation have little influence.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ def _parts(values: NDArray[Any], half: int) -> list[tuple[NDArray[Any], NDArray[
 
 
 def _share(predict: Predict, known: NDArray[Any], true: NDArray[Any]) -> float:
-    share = _classes if known.dtype.kind in "iub" else _numbers
+    share = _error_reduction if known.dtype.kind in "iub" else _r_squared
     return min(max(share(predict, known, true), 0.0), 1.0)
 
 
-def _numbers(predict: Predict, known: NDArray[Any], true: NDArray[Any]) -> float:
+def _r_squared(predict: Predict, known: NDArray[Any], true: NDArray[Any]) -> float:
     known, true = known.astype(np.float64), true.astype(np.float64)
     error = true - known.mean() - predict(known - known.mean())
     spread = float(((true - known.mean()) ** 2).sum())
     return 1 - float((error**2).sum()) / spread if spread else 0.0
 
 
-def _classes(predict: Predict, known: NDArray[Any], true: NDArray[Any]) -> float:
+def _error_reduction(predict: Predict, known: NDArray[Any], true: NDArray[Any]) -> float:
     names, counts = np.unique(known, return_counts=True)
     scores = predict((known[:, None] == names).astype(np.float64))
     chosen = names[scores.argmax(1)]

@@ -20,6 +20,11 @@ class Reader(Protocol):
     def __call__(self, frames: Tensor) -> Reading: ...
 
 
+def concatenate(parts: list[Reading]) -> Reading:
+    """The readings of several batches as one."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
 class BallReader:
     """Colour and position of the ball, in closed form.
 

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.evaluation.readers import Reader, Reading
+from vpr.evaluation.readers import Reader, Reading, concatenate
 from vpr.generation.generate import decode
 from vpr.model import VPR
 
@@ -40,13 +40,13 @@ def swaps(model: VPR, reader: Reader, video: Tensor, true: Reading, level: int) 
     parts = []
     for state, s in zip(states, torch.split(other, CHUNK), strict=True):
         parts.append(reader(decode(model, state, level, s.unsqueeze(1))[:, 0]))
-    decoded = {name: np.concatenate([part[name] for part in parts]) for name in true}
-    return {name: _whose(decoded[name], values) for name, values in true.items()}
+    decoded = concatenate(parts)
+    return {name: _swap_shares(decoded[name], values) for name, values in true.items()}
 
 
-def _whose(decoded: NDArray[Any], own: NDArray[Any]) -> Swap:
-    theirs = np.roll(own, 1)
-    differ = own != theirs
+def _swap_shares(decoded: NDArray[Any], own: NDArray[Any]) -> Swap:
+    other = np.roll(own, 1)
+    differ = own != other
     pairs = max(int(differ.sum()), 1)
-    keeps, follows = ((decoded == each)[differ].sum() / pairs for each in (own, theirs))
+    keeps, follows = ((decoded == each)[differ].sum() / pairs for each in (own, other))
     return Swap(float(keeps), float(follows))

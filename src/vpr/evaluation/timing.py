@@ -10,15 +10,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.evaluation.readers import Reader, Reading
+from vpr.evaluation.readers import Reader, Reading, concatenate
 from vpr.generation.event_clock import EventClock
 from vpr.generation.imagine import Endings, Hazards, imagine_steps
 from vpr.model import VPR
 
-DECODED = 256  # frames decoded at once, to bound the memory
+DECODE_BATCH = 256  # frames decoded at once, to bound the memory
 
 
-class Foreseen(NamedTuple):
+class ImaginedReading(NamedTuple):
     """The imagined continuation of a video."""
 
     boundary: NDArray[np.bool_]  # (B, F, N), updates of each level, level 1 first
@@ -35,21 +35,21 @@ def read_imagined(
     *,
     endings: Endings = "drawn",
     seed: int = 0,
-) -> Foreseen:
+) -> ImaginedReading:
     """Observe a video (B, T, *frame), imagine `frames` frames, and read them; see `imagine`."""
     trace = model.observe(video.to(model.device, model.dtype))
     generator = torch.Generator().manual_seed(seed)
     clock = EventClock.of(trace)
-    ahead = imagine_steps(
+    future_steps = imagine_steps(
         model, trace.state, durations, clock=clock, endings=endings, generator=generator
     )
-    moments = [(moment.c0, moment.boundary) for moment in islice(ahead, frames)]
-    c0, boundary = (torch.stack(each, 1) for each in zip(*moments, strict=True))
+    steps = [(step.c0, step.boundary) for step in islice(future_steps, frames)]
+    c0, boundary = (torch.stack(each, 1) for each in zip(*steps, strict=True))
     flat = c0.flatten(0, 1)  # (B · F, D)
-    parts = [reader(model.reconstruct(part)) for part in torch.split(flat, DECODED)]
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    parts = [reader(model.reconstruct(part)) for part in torch.split(flat, DECODE_BATCH)]
+    whole = concatenate(parts)
     decoded = {name: e.reshape(len(video), frames, *e.shape[1:]) for name, e in whole.items()}
-    return Foreseen(boundary.cpu().numpy(), decoded)
+    return ImaginedReading(boundary.cpu().numpy(), decoded)
 
 
 def future(

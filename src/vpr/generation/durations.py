@@ -8,12 +8,12 @@ from torch import Tensor, nn
 
 from vpr.config import ModelConfig
 from vpr.errors import VPRError
-from vpr.generation.event_clock import PAST, EventClock
+from vpr.generation.event_clock import HISTORY, EventClock
 from vpr.nets.dense import Layers
 from vpr.state import State
 
 HIDDEN = 16
-LONGEST = 32  # all ages from here on are treated alike
+MAX_AGE = 32  # higher ages are treated as this one
 
 
 class Durations(nn.Module):
@@ -42,7 +42,7 @@ class Durations(nn.Module):
         # Number of inputs of each head that are states; they come first. Level N has no s^{n+1}.
         self.state_inputs = [2 * config.state_size] * (config.levels - 2) + [config.state_size]
         self.heads = nn.ModuleList(
-            Layers(own + config.width + 2 * LONGEST + PAST + 1, HIDDEN, HIDDEN, 1, gain=0.1)
+            Layers(own + config.width + 2 * MAX_AGE + HISTORY + 1, HIDDEN, HIDDEN, 1, gain=0.1)
             for own in self.state_inputs
         )
 
@@ -58,8 +58,8 @@ class Durations(nn.Module):
     def inputs(self, state: State, clock: EventClock) -> list[Tensor]:
         """The inputs (B, I) of each head."""
         blocks = state.blocks
-        place = clock.ticks.clamp(max=LONGEST - 1) + LONGEST * clock.seen
-        ages = F.one_hot(place, 2 * LONGEST).to(blocks[0].s).unbind(1)
+        place = clock.ticks.clamp(max=MAX_AGE - 1) + MAX_AGE * clock.seen
+        ages = F.one_hot(place, 2 * MAX_AGE).to(blocks[0].s).unbind(1)
         imagined = clock.imagined.unsqueeze(1).to(blocks[0].s)
         pasts = clock.past.to(blocks[0].s).unbind(1)
         inputs = []

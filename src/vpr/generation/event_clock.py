@@ -12,7 +12,7 @@ from torch import Tensor
 
 from vpr.state import Trace
 
-PAST = 16  # ticks in the history
+HISTORY = 16  # ticks in the history
 
 
 class EventClock(NamedTuple):
@@ -25,16 +25,16 @@ class EventClock(NamedTuple):
 
     ticks: Tensor  # (B, N − 1) since the last update of the level
     seen: Tensor  # (B, N − 1) whether the event's beginning was observed, not the sequence's
-    past: Tensor  # (B, N − 1, PAST) the last ticks, latest first: 1 update, −1 none, 0 unknown
+    past: Tensor  # (B, N − 1, HISTORY) the last ticks, latest first: 1 update, −1 none, 0 unknown
     imagined: Tensor  # (B,) whether the last frame was imagined
 
     @classmethod
     def unknown(cls, batch: int, levels: int) -> EventClock:
         """No event's beginning was observed: after a first frame, or for a state of unknown age."""
         ticks = torch.zeros(batch, levels - 1, dtype=torch.long)
-        nowhere = torch.zeros_like(ticks, dtype=torch.bool)
-        past = torch.zeros(batch, levels - 1, PAST, dtype=torch.int8)
-        return cls(ticks, nowhere, past, nowhere.any(1))
+        unseen = torch.zeros_like(ticks, dtype=torch.bool)
+        past = torch.zeros(batch, levels - 1, HISTORY, dtype=torch.int8)
+        return cls(ticks, unseen, past, unseen.any(1))
 
     @classmethod
     def of(cls, trace: Trace, before: EventClock | None = None) -> EventClock:
@@ -42,9 +42,9 @@ class EventClock(NamedTuple):
         moved = torch.stack([level.evidence.boundary for level in trace.levels], -1)  # (B, T, N)
         batch, length, levels = moved.shape
         clock = before if before is not None else cls.unknown(batch, levels).to(moved.device)
-        opens = (trace.state.time == length).unsqueeze(1)
+        starts = (trace.state.time == length).unsqueeze(1)
         for t in range(length):
-            clock = clock.after(moved[:, t] & ~opens if t == 0 else moved[:, t])
+            clock = clock.after(moved[:, t] & ~starts if t == 0 else moved[:, t])
         return clock
 
     def after(self, moved: Tensor, imagined: bool = False) -> EventClock:

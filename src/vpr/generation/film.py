@@ -1,4 +1,4 @@
-"""Films: rows of predicted or sampled frames next to true frames."""
+"""The data of a film: rows of predicted or sampled frames next to true frames."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Film(NamedTuple):
     facts: dict[str, Any]  # for JSON
 
 
-class Scene(NamedTuple):
+class Observation(NamedTuple):
     """The state of a model after a sequence."""
 
     state: State
@@ -39,10 +39,10 @@ class Scene(NamedTuple):
 
 
 @torch.no_grad()
-def observe_frames(model: VPR, frames: Frames) -> Scene:
+def observe_frames(model: VPR, frames: Frames) -> Observation:
     """Observe the frames (T, *frame) of one sequence."""
     trace = model.observe(torch.from_numpy(frames[None]).to(model.device, model.dtype))
-    return Scene(trace.state, _array(model.reconstruct(trace.c0[:, -1:])))
+    return Observation(trace.state, _array(model.reconstruct(trace.c0[:, -1:])))
 
 
 def _array(frames: Tensor) -> Frames:  # (1, K, *frame) → (K, *frame)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from vpr.data.pictures import save
+from vpr.data.pictures import save_images
 from vpr.generation.film import Film
 from vpr.generation.film_sheet import animation, sheet
 from vpr.video.mp4 import can_write_mp4, write_mp4
 
-PAUSE = 300  # milliseconds per picture
+FRAME_MS = 300  # milliseconds per picture
 OnProgress = Callable[[int, str], None]  # files written, name of the next
 
 
@@ -22,13 +22,13 @@ def film_files(folder: Path, name: str) -> dict[str, Path]:
 
 def write_film(film: Film, files: dict[str, Path], on_progress: OnProgress) -> None:
     """Write the files that `film_files` names."""
-    moving = animation(film)
+    pictures = animation(film)
     for number, (kind, path) in enumerate(files.items()):
         on_progress(number, path.name)
         if kind == "sheet":
-            save(path, [sheet(film)])
+            save_images(path, [sheet(film)])
         elif kind == "gif":
-            save(path, moving, PAUSE)
+            save_images(path, pictures, FRAME_MS)
         else:
-            write_mp4(path, moving, PAUSE)
+            write_mp4(path, pictures, FRAME_MS)
     on_progress(len(files), "done")

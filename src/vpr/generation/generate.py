@@ -1,4 +1,4 @@
-"""Rollouts and samples of one level, while the states s of all other levels are held.
+"""Rollouts and samples of one level, with the states s of all other levels constant.
 
 The context c of the levels below follows from the level that changes: c^{n−1} = f_dec(s^n, c^n).
 """

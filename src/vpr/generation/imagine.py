@@ -17,7 +17,7 @@ from vpr.state import State
 from vpr.utils.checks import check_count, check_state
 from vpr.utils.tree import tree_put, tree_rows
 
-DECODED = 512  # frames decoded at once, which bounds the memory
+DECODE_BATCH = 512  # frames decoded at once, which bounds the memory
 Endings = Literal["drawn", "likeliest"]  # events end by chance, or when that is more likely
 Hazards = Callable[[State, EventClock], Tensor]  # → (B, N − 1), like `Durations`
 
@@ -154,15 +154,15 @@ def _next_event(block: Block, d: Tensor, c: Tensor, noise: Tensor | None) -> Blo
 
 def _decode(model: VPR, c0: Tensor) -> Tensor:  # (B, T, D) → (B, T, *frame)
     flat = c0.flatten(0, 1)
-    starts = range(0, len(flat), DECODED)
-    decoded = torch.cat([model.reconstruct(flat[start : start + DECODED]) for start in starts])
+    starts = range(0, len(flat), DECODE_BATCH)
+    decoded = torch.cat([model.reconstruct(flat[start : start + DECODE_BATCH]) for start in starts])
     return decoded.reshape(*c0.shape[:2], *model.config.frame)
 
 
 def _check(model: VPR, state: State, clock: EventClock) -> None:
     check_state(state, model.config)
     if bool((state.time == 0).any()):
-        raise VPRError("the state has seen no frame to go on from: observe a few first")
+        raise VPRError("the state has seen no frame to go on from: observe some frames first")
     want, shape = (len(state.time), model.config.levels - 1), tuple(clock.ticks.shape)
     if shape != want:
         raise VPRError(f"the clock must have shape {want}, got {shape}")

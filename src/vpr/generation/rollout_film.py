@@ -13,7 +13,7 @@ from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
 from vpr.utils.checks import check_count, check_level, check_request
 
-PATIENCE = 16  # maximum length of a sequence, in multiples of `frames + steps`
+MAX_LENGTH_FACTOR = 16  # maximum length of a sequence, in multiples of `frames + steps`
 
 
 def rollout_film(
@@ -32,13 +32,13 @@ def rollout_film(
     check_count("steps", steps)
     for level in levels:
         check_level(level, model.config)
-    batch = _eventful(unseen(data), levels, frames, steps, seed)
-    scene = observe_frames(model, batch.frames[0, :frames])
+    batch = _sequence_with_events(unseen(data), levels, frames, steps, seed)
+    observation = observe_frames(model, batch.frames[0, :frames])
     groups, level_facts = [], []
     for level in levels:
-        jumps = rollout(
+        rolled_out = rollout(
             model,
-            scene.state,
+            observation.state,
             level,
             steps,
             samples=samples,
@@ -47,9 +47,9 @@ def rollout_film(
         )
         events = true_events(batch, level, frames, steps)
         truth = Strip("GT", batch.frames[0, [frames - 1, *events]])
-        groups.append((truth, scene.strip(level, jumps.frames)))
+        groups.append((truth, observation.strip(level, rolled_out.frames)))
         factor = factor_of(level, batch) if batch.changes else None
-        spread = float(jumps.beliefs.std.mean())
+        spread = float(rolled_out.beliefs.std.mean())
         level_facts.append({"level": level, "factor": factor, "events": events, "std": spread})
     facts = {"data": data.name, "seed": seed, "frames": frames, "steps": steps}
     return Film(tuple(groups), facts | {"samples": samples, "below": below, "levels": level_facts})
@@ -67,11 +67,13 @@ def true_events(batch: Batch, level: int, first: int, count: int) -> list[int]:
     return list(frames[:count])
 
 
-def _eventful(data: Dataset, levels: Sequence[int], frames: int, steps: int, seed: int) -> Batch:
+def _sequence_with_events(
+    data: Dataset, levels: Sequence[int], frames: int, steps: int, seed: int
+) -> Batch:
     """A sequence with `steps` events of each level after its first `frames` frames, if possible."""
     length = shortest = frames + steps
     batch = data.batch(1, length, evaluation_rng(seed))
-    while length < PATIENCE * shortest:
+    while length < MAX_LENGTH_FACTOR * shortest:
         if all(len(true_events(batch, level, frames, steps)) == steps for level in levels):
             break
         length *= 2

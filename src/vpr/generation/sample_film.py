@@ -32,12 +32,12 @@ def sample_film(
     for level in levels:
         check_level(level, model.config)
     batch = unseen(data).batch(1 + n, frames, evaluation_rng(seed))
-    scene = observe_frames(model, batch.frames[0])
+    observation = observe_frames(model, batch.frames[0])
     strips, level_facts = [Strip("GT", batch.frames[:, -1])], []
     for level in levels:
         generator = torch.Generator().manual_seed(seed)
-        draws = sample(model, scene.state, level, n, generator, empty=empty)
-        strips.append(scene.strip(level, draws.frames))
+        draws = sample(model, observation.state, level, n, generator, empty=empty)
+        strips.append(observation.strip(level, draws.frames))
         level_facts.append({"level": level, "std": float(draws.belief.std.mean())})
     facts = {"data": data.name, "seed": seed, "frames": frames, "n": n, "empty": empty}
     return Film((tuple(strips),), facts | {"levels": level_facts})

@@ -96,8 +96,8 @@ class Folded(Codec):
         out = torch.baddbmm(bias.unsqueeze(1), y.flatten(1, 2), weight.transpose(1, 2))
         out = out.view(*y.shape[:3], -1)
         detail, colour = out.tensor_split([out.shape[-1] // self.PIXELS * 16], -1)
-        around = neighbours(colour).flatten(0, 2)
-        return torch.addmm(detail.flatten(0, 2), around, self.bilinear).view(detail.shape)
+        neighbourhood = neighbours(colour).flatten(0, 2)
+        return torch.addmm(detail.flatten(0, 2), neighbourhood, self.bilinear).view(detail.shape)
 
     def _output_layer(self, c0: Tensor) -> tuple[Tensor, Tensor]:
         """The last layer of each frame, paint(y) + Σ_k shape_k(y)·tint_k(c⁰), as one linear map.

@@ -11,14 +11,14 @@ VIEWS = ("video", "reconstruction")  # captions of the two pictures in the toolt
 
 
 def film(
-    number: int, rows: Iterable[tuple[str, str]], tips: list[str], summary: str, still: str = ""
+    number: int, rows: Iterable[tuple[str, str]], tips: list[str], summary: str, constants: str = ""
 ) -> str:
     """Sequence `number` as rows of (label, content); `tips` has the tooltip of each frame."""
     return fill(
         "film.html",
         number=str(number),
         summary=summary,
-        still=still,
+        constants=constants,
         rows="".join(f'<div class="label">{label}</div>{lane}' for label, lane in rows),
         tips=script_json(tips),
         cell=str(CELL),

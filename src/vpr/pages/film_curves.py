@@ -114,7 +114,7 @@ def _line(curve: Curve, scale: LogScale, name: str) -> str:
 
 
 def _stairs(curve: Curve, scale: LogScale) -> str:
-    """Horizontal across each frame's column: a threshold holds for one frame."""
+    """A step function, because a threshold applies to one frame."""
     stairs = ""
     for run in _runs(curve):
         steps = " ".join(f"V{scale.y(float(curve[t])):.1f}H{(t + 1) * CELL}" for t in run)
@@ -134,4 +134,4 @@ def _runs(curve: Curve) -> Iterator[range]:
 
 
 def _no_curves() -> str:
-    return tag("text", "this level was never evaluated", x=CELL, y=CURVES / 2, class_="silence")
+    return tag("text", "this level was never evaluated", x=CELL, y=CURVES / 2, class_="no-data")

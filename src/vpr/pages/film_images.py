@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vpr.data.pictures import as_png
 from vpr.pages.film_layout import CELL, FRAME
 
-LARGEST = 64  # pixels a side, beyond which `downscaled` halves a frame
+MAX_SIDE = 64  # pixels, beyond which `downscaled` halves a frame
 
 
 def strip(frames: NDArray[np.float32], alt: str) -> str:
@@ -34,7 +34,7 @@ def downscaled(frames: NDArray[np.float32]) -> NDArray[np.float32]:
 
     Sides must be even then.
     """
-    if frames.ndim == 2 or max(frames.shape[2:]) <= LARGEST:
+    if frames.ndim == 2 or max(frames.shape[2:]) <= MAX_SIDE:
         return frames
     count, colours, height, width = frames.shape
     halves = frames.reshape(count, colours, height // 2, 2, width // 2, 2)
@@ -60,7 +60,7 @@ def _joined(frames: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 
 def _height(frame: tuple[int, ...]) -> int:
-    """As drawn; vectors have no height of their own and are at most two squares tall."""
+    """The displayed height of a strip; for vectors at most twice the width of a frame."""
     if len(frame) == 1:
         return FRAME * min(frame[0], 2)
     return round(FRAME * frame[1] / frame[2])

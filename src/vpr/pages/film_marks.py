@@ -1,6 +1,7 @@
 """Rows of marks under the frames of a film: true changes, and detected events.
 
-The shape is the outcome (disc: found, cross: false, dashed ring: missed), the colour the criterion.
+The shape shows the outcome (disc: found, cross: false, dashed ring: missed), the colour the
+criterion.
 """
 
 from __future__ import annotations

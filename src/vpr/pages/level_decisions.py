@@ -1,4 +1,4 @@
-"""What a level decided in a sequence: the common input of films in the demo and the report."""
+"""The decisions of a level in a sequence: the common input of films in the demo and the report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vpr.boundaries import Boundary, batch_boundaries
 from vpr.events import Evidence
-from vpr.state import Trace
+from vpr.state import LevelTrace, Trace
 
 Curve = NDArray[np.float64]  # (T,), NaN where the level was not evaluated
 
@@ -40,6 +40,15 @@ def boundaries_of(trace: Trace, i: int) -> list[Boundary]:
         now = [Evidence(*(v[:, t] for v in level.evidence)) for level in trace.levels]
         found += batch_boundaries(now, i, t)
     return found
+
+
+def curves_of(level: LevelTrace, i: int) -> tuple[Curve, Curve, Curve]:
+    """D_st, D_ch and threshold of a level in sequence i."""
+    st, ch, threshold = (
+        getattr(level.evidence, name)[i].double().cpu().numpy()
+        for name in ("kl_static", "kl_change", "threshold")
+    )
+    return st, ch, threshold
 
 
 def frames_of(marks: NDArray[np.bool_]) -> tuple[int, ...]:

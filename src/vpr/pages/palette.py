@@ -1,8 +1,8 @@
 """Colours of D_st, D_ch, the threshold and the kinds of events, for pages, figures and plots.
 
 D_ch has the colour of CE and the threshold that of CU, because these criteria compare D_st with
-them: CE is D_st > D_ch, CU is D_st > threshold. The hues are those of Okabe and Ito, which most
-colour-blind readers can tell apart.
+them: CE is D_st > D_ch, CU is D_st > threshold. The hues are from the colour-blind-safe palette of
+Okabe and Ito.
 """
 
 from __future__ import annotations

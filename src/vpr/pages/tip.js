@@ -2,7 +2,7 @@
 const tip = document.getElementById("tip");
 const views = tip.querySelectorAll("figure span");
 
-// Under the film, or over it where the window ends: the column itself stays in sight.
+// Places the tooltip below the column, or above it if there is not enough space below.
 function place(column) {
   const centred = (column.left + column.right - tip.offsetWidth) / 2;
   const room = document.documentElement.clientWidth - tip.offsetWidth - 8;

@@ -67,11 +67,23 @@ class Outcome:
     seconds: float = 0.0
     events: dict[str, Any] = field(default_factory=dict)  # level → count
     files: tuple[str, ...] = ()
-    trouble: str | None = None  # what was damaged or missing, in one line
+    problem: str | None = None  # what was damaged or missing, in one line
 
     @property
     def ok(self) -> bool:
-        return self.status in ("done", "skipped") and self.trouble is None
+        return self.status in ("done", "skipped") and self.problem is None
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON types; the problem has the key `trouble`."""
+        fields = asdict(self)
+        return {"trouble" if name == "problem" else name: fields[name] for name in fields}
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any], status: Status) -> Outcome:
+        """The outcome that `as_json` gave, with another status."""
+        others = {name: value for name, value in fields.items() if name != "trouble"}
+        changed = {"status": status, "files": tuple(fields["files"]), "problem": fields["trouble"]}
+        return cls(**(others | changed))
 
 
 def skipped(targets: Sequence[Target], completed: CompletedFiles) -> Iterator[Outcome]:
@@ -79,7 +91,7 @@ def skipped(targets: Sequence[Target], completed: CompletedFiles) -> Iterator[Ou
     for target in targets:
         summary = completed.summary(target)
         if summary is not None:
-            yield Outcome(**{**summary, "status": "skipped", "files": tuple(summary["files"])})
+            yield Outcome.from_json(summary, "skipped")
 
 
 def run_targets(
@@ -102,7 +114,7 @@ def run_targets(
     for end in run_tasks(targets, partial(_setup, request), jobs, on_progress):
         if isinstance(end, Failed):
             source = targets[end.task].source
-            yield end.task, Outcome(source, "failed", trouble=f"{source}: {end.message}")
+            yield end.task, Outcome(source, "failed", problem=f"{source}: {end.message}")
         else:
             yield end.task, end.result
 
@@ -124,13 +136,13 @@ def _run_target(
     try:
         make = _sweep if request.sweep else _segment
         outcome = make(target, request, model, on_progress)
-        completed.write(target, list(outcome.files), asdict(outcome))
+        completed.write(target, list(outcome.files), outcome.as_json())
     except VPRError as error:
-        return Outcome(target.source, "failed", trouble=str(error))
+        return Outcome(target.source, "failed", problem=str(error))
     except OSError as error:
-        return Outcome(target.source, "failed", trouble=f"{target.source}: {why(error)}")
+        return Outcome(target.source, "failed", problem=f"{target.source}: {why(error)}")
     except MemoryError:
-        return Outcome(target.source, "failed", trouble=f"{target.source} does not fit into memory")
+        return Outcome(target.source, "failed", problem=f"{target.source} does not fit into memory")
     return outcome
 
 
@@ -151,12 +163,12 @@ def _segment(
     files = write_files(timeline, request.out / target.name)
     return Outcome(
         target.source,
-        "damaged" if timeline.trouble else "done",
+        "damaged" if timeline.problem else "done",
         timeline.frames,
         float(timeline.end - timeline.start),
         {str(level): len(timeline.events(level)) for level in timeline.reported},
         _relative(files, request.out),
-        timeline.trouble,
+        timeline.problem,
     )
 
 
@@ -166,16 +178,16 @@ def _sweep(target: Target, request: SegmentRequest, model: VPR, on_progress: OnP
     fit = Fit.to(model.config.frame, request.fit or fit_for(request.model))
     source = as_source(target.source, fit, request.rate)
     swept = sweep(source, model, fit, on_progress=on_progress)
-    trouble = getattr(source, "trouble", None)
+    problem = getattr(source, "problem", None)
     counts = {str(level): [int(n) for n in each] for level, each in swept.events.items()}
     return Outcome(
         target.source,
-        "damaged" if trouble else "done",
+        "damaged" if problem else "done",
         swept.frames,
         swept.seconds,
         {"gammas": list(swept.gammas), **counts},
         _relative(write_sweep(request.out / target.name, swept), request.out),
-        trouble,
+        problem,
     )
 
 

@@ -1,4 +1,4 @@
-"""Which pieces of footage are complete: a small record for each, beside its files.
+"""Records of completed pieces of footage, one small file each, next to their output files.
 
 A piece is complete if its files exist and were written from the same source (size and modification
 time) with the same weights and settings.

@@ -1,4 +1,4 @@
-"""JSON in parts, because the JSON of an hour as one text would take several times its size."""
+"""JSON in parts, because building one string for an hour of footage takes much more memory."""
 
 from __future__ import annotations
 

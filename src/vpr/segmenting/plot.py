@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FEW = 80  # events of a level, up to which lines go through the whole row
+MAX_FULL_LINES = 80  # events of a level, up to which lines go through the whole row
 
 
 def plot(timeline: Timeline) -> Figure:
@@ -54,5 +54,5 @@ def _draw_events(axes: Axes, timeline: Timeline, level: int) -> None:
             top = axes.get_xaxis_transform()  # x in seconds, y as a share of the height
             label = f"{kind}: {len(times)}"
             axes.vlines(times, 0.92, 1.0, color=colour.light, transform=top, label=label)
-            if len(events) <= FEW:
+            if len(events) <= MAX_FULL_LINES:
                 axes.vlines(times, 0, 0.92, color=colour.light, transform=top, alpha=0.3, zorder=0)

@@ -61,7 +61,7 @@ def segment(
     recorder = Recorder(chosen.config.levels)
     segment_source(source, Segmenter(chosen), recorder, scaling, on_progress)
     timeline = recorder.timeline(source.name, name, wanted, gap)
-    return replace(timeline, trouble=getattr(source, "trouble", None))
+    return replace(timeline, problem=getattr(source, "problem", None))
 
 
 def segment_source(
@@ -112,7 +112,7 @@ class Frames:
     frames: Iterable[Frame]
     name: str = "frames"
     expected: int | None = None
-    trouble: str | None = None
+    problem: str | None = None
 
     def __iter__(self) -> Iterator[Frame]:
         for frame in self.frames:

@@ -65,8 +65,8 @@ def sweep(
     rule = threshold_rule(model)
     gammas = tuple(gammas if gammas is not None else gammas_around(rule.gamma))
     each = torch.tensor(gammas, device=model.device, dtype=model.dtype)
-    rows = RuleSweep(replace(rule, gamma=1.0), each, rule.window, rule.power)
-    model, pixels = with_rule(model, rows), Pixels(model)
+    rule_sweep = RuleSweep(replace(rule, gamma=1.0), each, rule.window, rule.power)
+    model, pixels = with_rule(model, rule_sweep), Pixels(model)
     state = model.initial(len(gammas))
     counted = torch.zeros(model.config.levels, len(gammas), dtype=torch.long)
     frames, first, last, done = iter(source), None, None, 0

@@ -1,4 +1,4 @@
-"""The events of one piece of footage and the values that decided, with exports."""
+"""The events of one piece of footage and the values compared to find them, with exports."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Timeline:
     span: tuple[Fraction, Fraction] | None = (
         None  # exact seconds: start of the first frame, end of the last
     )
-    trouble: str | None = None  # what was damaged or missing, in one line
+    problem: str | None = None  # what was damaged or missing, in one line
 
     @property
     def start(self) -> Fraction:

@@ -25,7 +25,7 @@ from vpr.utils.files import read_json, write_parts
 
 FORMAT = 1
 KIND = "vpr timeline"
-FLOATS = ("kl_static", "kl_change", "threshold")
+CURVE_NAMES = ("kl_static", "kl_change", "threshold")
 LINE = ",\n"  # one event or picture per line
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
@@ -59,7 +59,7 @@ def timeline_json(timeline: Timeline) -> Iterator[str]:
         "model": timeline.model,
         "levels": timeline.levels,
         "frames": timeline.frames,
-        "trouble": timeline.trouble,
+        "trouble": timeline.problem,
         "span": [str(time) for time in timeline.span] if timeline.span else None,
     }
     yield ENCODER.encode(head)[:-1]
@@ -78,7 +78,7 @@ def timeline_json(timeline: Timeline) -> Iterator[str]:
 def _curves(timeline: Timeline) -> Iterator[str]:
     for number, (level, curves) in enumerate(timeline.curves.items()):
         yield f'{LINE if number else ""}"{level}": {{'
-        for place, name in enumerate(FLOATS):
+        for place, name in enumerate(CURVE_NAMES):
             yield f'{", " if place else ""}"{name}": '
             yield from quoted_parts(getattr(curves, name).astype("<f4", copy=False))
         yield "}"
@@ -95,7 +95,7 @@ def from_dict(data: dict[str, Any]) -> Timeline:
         _unpacked(data["times"], "<f8").astype(np.float64),
         [_read_event(event) for event in data["events"]],
         {
-            int(level): Curves(*(_unpacked(each[n], "<f4").astype(np.float32) for n in FLOATS))
+            int(level): Curves(*(_unpacked(each[n], "<f4").astype(np.float32) for n in CURVE_NAMES))
             for level, each in data["curves"].items()
         },
         {int(frame): b64decode(jpeg) for frame, jpeg in data["pictures"].items()},

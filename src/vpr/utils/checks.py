@@ -22,7 +22,7 @@ def check_frames(
     if frames.dim() != k + len(config.frame) or tuple(frames.shape[k:]) != config.frame:
         raise VPRError(f"expected shape ({want}), got {tuple(frames.shape)}")
     if 0 in frames.shape:
-        raise VPRError(f"nothing to look at: shape {tuple(frames.shape)} has no frames")
+        raise VPRError(f"no frames: got shape {tuple(frames.shape)}")
     if not frames.is_floating_point():
         raise VPRError(f"frames must be floats in [0, 1], got {frames.dtype}: use .float() / 255")
     if frames.dtype != dtype:
@@ -33,7 +33,7 @@ def check_values(video: Tensor, config: ModelConfig) -> None:
     """Check that all values are finite, and those of images in [0, 1]."""
     low, high = (float(v) for v in video.aminmax())
     if not (low > float("-inf") and high < float("inf")):  # NaN fails both
-        raise VPRError("video has NaN or infinite values: mend or drop those frames")
+        raise VPRError("video has NaN or infinite values: replace or drop those frames")
     bounded = len(config.frame) == 3 or config.likelihood == "bernoulli"
     if bounded and (low < 0 or high > 1):
         raise VPRError(f"values must lie in [0, 1], got {low:g} to {high:g}: divide 8-bit by 255")

@@ -16,12 +16,10 @@ from typing import Any, NamedTuple
 
 from vpr.errors import VPRError
 
-POLL = 0.2  # seconds between two looks at the stop requests
+POLL = 0.2  # seconds between checks for stop requests
 
 Report = Callable[[int, int | None, str], None]  # done, total if known, note
-Setup = Callable[
-    [], Callable[[Any, Report], Any]
-]  # once per process; gives (task, report) → result
+Setup = Callable[[], Callable[[Any, Report], Any]]  # returns (task, report) → result
 
 
 class JobProgress(NamedTuple):
@@ -69,8 +67,8 @@ def run_tasks(
     try:
         while working or (waiting and not stop_requests):
             while waiting and len(working) < workers and not stop_requests:
-                worker = Worker.started(setup)
-                working[worker.connection] = worker.given(*waiting.pop())
+                worker = Worker.start(setup)
+                working[worker.connection] = worker.assign(*waiting.pop())
             for connection in wait(list(working), POLL):
                 worker = working[connection]  # type: ignore[index]
                 message = worker.receive()
@@ -79,7 +77,7 @@ def run_tasks(
                     continue
                 del working[worker.connection]
                 if waiting and reuse and not stop_requests and isinstance(message, Done):
-                    working[worker.connection] = worker.given(*waiting.pop())
+                    working[worker.connection] = worker.assign(*waiting.pop())
                 else:
                     worker.end()
                 yield message
@@ -115,7 +113,7 @@ class Worker(NamedTuple):
     task: int = -1
 
     @classmethod
-    def started(cls, setup: Setup) -> Worker:
+    def start(cls, setup: Setup) -> Worker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, setup))
@@ -124,7 +122,7 @@ class Worker(NamedTuple):
         theirs.close()  # so that the connection ends with the process
         return cls(process, ours)
 
-    def given(self, number: int, task: Any) -> Worker:
+    def assign(self, number: int, task: Any) -> Worker:
         with suppress(OSError):  # the process is dead, as `receive` will find
             self.connection.send((number, task))
         return self._replace(task=number)
@@ -145,7 +143,7 @@ class Worker(NamedTuple):
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block SIGINT in processes started here: Ctrl-C goes to all, and the parent handles it."""
+    """Block SIGINT in processes start here: Ctrl-C goes to all, and the parent handles it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

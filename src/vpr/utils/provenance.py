@@ -38,7 +38,7 @@ def _commit(package: Path) -> str:
 
 
 def _cpu() -> str:
-    """Model name of the CPU, or its architecture where the system does not tell."""
+    """Model name of the CPU, or its architecture if the name is not available."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -7,7 +7,7 @@ import ctypes
 
 import torch
 
-# glibc's names for what mallopt sets
+# parameters of glibc's mallopt
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -22,23 +22,6 @@ def _map(fn: Callable[..., Tensor], tree: Any, *others: Any) -> Any:
         return fn(tree, *others)
     children = [_map(fn, *branch) for branch in zip(tree, *others, strict=True)]
     return type(tree)(*children) if hasattr(tree, "_fields") else tuple(children)
-
-
-def tree_leaves(tree: Any) -> list[Tensor]:
-    """The tensors of a tree, from left to right."""
-    if tree is None:
-        return []
-    return (
-        [tree]
-        if isinstance(tree, Tensor)
-        else [leaf for each in tree for leaf in tree_leaves(each)]
-    )
-
-
-def tree_filled(tree: Tree, leaves: Sequence[Tensor]) -> Tree:
-    """A tree of the same structure with other tensors, moved to the devices of the old ones."""
-    coming = iter(leaves)
-    return tree_map(lambda tensor: next(coming).to(tensor.device), tree)
 
 
 def tree_rows(tree: Tree, rows: Tensor, batch: int) -> Tree:

@@ -80,7 +80,7 @@ def header(file: IO[bytes], name: str) -> Layout:
 
 
 def read(file: IO[bytes], size: int) -> bytes:
-    """Read `size` bytes, or fewer at the end or at damage."""
+    """Read `size` bytes, or fewer at the end of the file or where it is damaged."""
     try:
         return file.read(size)
     except DAMAGE:

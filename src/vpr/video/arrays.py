@@ -14,16 +14,16 @@ from vpr.errors import VPRError
 from vpr.video.array_files import Layout, header, open_array, read
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.pyav import LARGEST
-from vpr.video.untimed import plain_frame
+from vpr.video.pyav import MAX_PIXELS
+from vpr.video.untimed import untimed_frame
 
-NEAR = 1e-3  # tolerance beyond [0, 1] for rounding
+FLOAT_TOLERANCE = 1e-3  # tolerance beyond [0, 1] for rounding
 
 
 class Array:
     """Frames (T, H, W) or (T, H, W, 1 or 3) of bytes, or of floats in [0, 1], at a given rate."""
 
-    trouble: str | None = None
+    problem: str | None = None
 
     def __init__(
         self, name: str, what: NDArray[Any] | Path, rate: Fraction, fit: Fit | None = None
@@ -40,7 +40,7 @@ class Array:
     def __iter__(self) -> Iterator[Frame]:
         for number, values in enumerate(self._frames()):
             whole = _bytes(values, number, self.name).reshape(*values.shape[:2], -1)
-            yield plain_frame(whole, number, self.rate, self.fit)
+            yield untimed_frame(whole, number, self.rate, self.fit)
 
     def _frames(self) -> Iterator[NDArray[Any]]:
         if not isinstance(self.what, Path):
@@ -52,7 +52,7 @@ class Array:
             for number in range(count):
                 data = read(file, size)
                 if len(data) < size:
-                    self.trouble = f"{self.name} is cut short: {number} of {count} frames were read"
+                    self.problem = f"{self.name} is cut short: {number} of {count} frames were read"
                     if number == 0:
                         raise VPRError(f"{self.name} ends before its first frame")
                     return
@@ -68,7 +68,7 @@ def _check(layout: Layout, name: str) -> None:
         raise VPRError(f"{name} must have shape (T, H, W) or (T, H, W, 1 or 3), not {shape}")
     if shape[0] == 0:
         raise VPRError(f"{name} has no frames")
-    if not 0 < shape[1] * shape[2] <= LARGEST:
+    if not 0 < shape[1] * shape[2] <= MAX_PIXELS:
         raise VPRError(f"{name} has frames of {shape[1]}×{shape[2]}: use between 1×1 and 8192×8192")
 
 
@@ -78,8 +78,8 @@ def _bytes(values: NDArray[Any], number: int, name: str) -> Picture:
     low, high = float(values.min()), float(values.max())
     if not (np.isfinite(low) and np.isfinite(high)):  # a NaN anywhere makes both NaN
         raise VPRError(f"{name} has NaN or infinity in frame {number}: replace them first")
-    if low < -NEAR or high > 1 + NEAR:
-        found = high if high > 1 + NEAR else low
+    if low < -FLOAT_TOLERANCE or high > 1 + FLOAT_TOLERANCE:
+        found = high if high > 1 + FLOAT_TOLERANCE else low
         raise VPRError(f"{name} has {found:g} in frame {number}: floats must be in [0, 1]")
     scaled: Picture = (values.astype(np.float32).clip(0, 1) * 255).round().astype(np.uint8)
     return scaled

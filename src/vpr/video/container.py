@@ -11,7 +11,7 @@ from vpr.errors import VPRError
 from vpr.video.decoding import Decoding
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.orientation import Turn, turn_of_frame
+from vpr.video.orientation import Orientation, frame_orientation
 from vpr.video.pyav import Opening, open_container, require_av, video_stream
 from vpr.video.rates import DEFAULT_RATE, Clock
 
@@ -27,7 +27,7 @@ class Container:
         from av.video.reformatter import VideoReformatter
 
         self.opening, self.fit = opening, fit
-        self.trouble: str | None = None
+        self.problem: str | None = None
         self._container: Any = open_container(opening)  # now, so that errors are raised at once
         self.expected = _expected(video_stream(self._container, opening.name))
         # Kept, because setting one up takes longer than scaling a frame.
@@ -39,7 +39,7 @@ class Container:
 
     def __iter__(self) -> Iterator[Frame]:
         container = self._container if self._container is not None else open_container(self.opening)
-        self._container, self.trouble = None, None
+        self._container, self.problem = None, None
         with container:
             yield from self._read(container, video_stream(container, self.name))
 
@@ -49,37 +49,37 @@ class Container:
         base = stream.time_base or 1 / DEFAULT_RATE
         clock = Clock(base, self.opening.rate or stream.average_rate or DEFAULT_RATE)
         decoding = Decoding(container, stream)
-        turn, number = Turn(), 0
+        orientation, number = Orientation(), 0
         for frame in decoding:
             if number == 0:
-                turn = turn_of_frame(frame)
+                orientation = frame_orientation(frame)
             try:
-                picture = self._picture(frame, turn)
+                picture = self._picture(frame, orientation)
             except (av.FFmpegError, ValueError) as error:  # a frame that cannot be converted
                 decoding.add_damage(error)
                 continue
-            whole = partial(self._whole, frame, turn)
+            whole = partial(self._whole, frame, orientation)
             yield Frame(picture, number, clock(frame.pts), base, whole)
             number += 1
         if number == 0:
             raise VPRError(f"{self.name} has no frame that can be decoded: {decoding.reason()}")
         if decoding.damage:
-            self.trouble = f"{self.name} is damaged or cut short: {number} frames were read"
+            self.problem = f"{self.name} is damaged or cut short: {number} frames were read"
 
-    def _picture(self, frame: Any, turn: Turn) -> Picture:
-        height, width = turn.size(frame.height, frame.width)
+    def _picture(self, frame: Any, orientation: Orientation) -> Picture:
+        height, width = orientation.size(frame.height, frame.width)
         fit = self.fit
         if fit is None:
-            return turn(_pixels(self._fitting, frame, frame.height, frame.width, "rgb24"))
-        size = turn.size(*fit.scaled(height, width))
+            return orientation(_pixels(self._fitting, frame, frame.height, frame.width, "rgb24"))
+        size = orientation.size(*fit.scaled(height, width))
         picture = _pixels(self._fitting, frame, *size, "gray" if fit.channels == 1 else "rgb24")
-        return fit.place(turn(picture))
+        return fit.place(orientation(picture))
 
-    def _whole(self, frame: Any, turn: Turn, width: int) -> Picture:
-        high, wide = turn.size(frame.height, frame.width)
+    def _whole(self, frame: Any, orientation: Orientation, width: int) -> Picture:
+        high, wide = orientation.size(frame.height, frame.width)
         width = min(width, wide)
-        size = turn.size(max(round(high * width / wide), 1), width)
-        return turn(_pixels(self._shrinking, frame, *size, "rgb24"))
+        size = orientation.size(max(round(high * width / wide), 1), width)
+        return orientation(_pixels(self._shrinking, frame, *size, "rgb24"))
 
 
 def _pixels(reformatter: Any, frame: Any, height: int, width: int, kind: str) -> Picture:

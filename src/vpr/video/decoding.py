@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from vpr.video.pyav import LARGEST
+from vpr.video.pyav import MAX_PIXELS
 
-LATE = 1.0  # seconds that a last frame may last without a duration
+MAX_MISSING = 1.0  # seconds; a last frame without a duration may last as long
 
 
 class Decoding:
@@ -51,7 +51,7 @@ class Decoding:
             frames = self.stream.decode(packet)
         except (av.FFmpegError, OSError) as error:
             return self.add_damage(error)
-        yield from (frame for frame in frames if frame.width * frame.height <= LARGEST)
+        yield from (frame for frame in frames if frame.width * frame.height <= MAX_PIXELS)
 
     def add_damage(self, error: Exception) -> None:
         self.damage += 1
@@ -64,5 +64,5 @@ class Decoding:
             return packets < len(stream.index_entries)
         if kind.startswith("matroska") and len(self.container.streams) == 1:  # no other stream
             missing = (self.container.duration or 0) / 1e6 - float(reached * stream.time_base)
-            return missing > LATE
+            return missing > MAX_MISSING
         return False

@@ -19,10 +19,10 @@ VIDEOS = frozenset([
 ])
 # fmt: on
 
-Named = str | os.PathLike[str]
+PathLike = str | os.PathLike[str]
 
 
-def find_footage(named: Named | Iterable[Named]) -> list[str]:
+def find_footage(named: PathLike | Iterable[PathLike]) -> list[str]:
     """Pieces of footage for `open_footage`, without duplicates.
 
     A folder gives the videos and arrays in it and in its subfolders; a folder with pictures and no

@@ -14,7 +14,7 @@ from vpr.video.frames import Picture
 
 Mode = Literal["stretch", "letterbox", "crop"]
 
-SLIMMEST = 16  # pictures beyond 16:1 are also squeezed when cropped, to limit their size
+MAX_CROP_RATIO = 16  # pictures beyond 16:1 are distorted before cropping, to limit their size
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Fit:
         ratios = self.height / height, self.width / width
         ratio = min(ratios) if self.mode == "letterbox" else max(ratios)
         return (
-            min(max(round(height * ratio), 1), SLIMMEST * self.height),
-            min(max(round(width * ratio), 1), SLIMMEST * self.width),
+            min(max(round(height * ratio), 1), MAX_CROP_RATIO * self.height),
+            min(max(round(width * ratio), 1), MAX_CROP_RATIO * self.width),
         )
 
     def place(self, picture: Picture) -> Picture:
@@ -61,10 +61,10 @@ class Fit:
         if picture.shape[:2] == (self.height, self.width):
             return picture
         canvas = np.zeros((self.height, self.width, self.channels), dtype=np.uint8)
-        theirs, ours = zip(
+        source, target = zip(
             *map(_overlap, picture.shape[:2], (self.height, self.width)), strict=True
         )
-        canvas[ours] = picture[theirs]
+        canvas[target] = picture[source]
         return canvas
 
     def __call__(self, picture: Picture) -> Picture:
@@ -97,8 +97,8 @@ def _array(image: Image.Image) -> Picture:
     return pixels[..., None] if pixels.ndim == 2 else pixels
 
 
-def _overlap(theirs: int, ours: int) -> tuple[slice, slice]:
+def _overlap(source: int, target: int) -> tuple[slice, slice]:
     """The common parts of two lengths that have the same centre."""
-    shared = min(theirs, ours)
-    a, b = (theirs - shared) // 2, (ours - shared) // 2
+    shared = min(source, target)
+    a, b = (source - shared) // 2, (target - shared) // 2
     return slice(a, a + shared), slice(b, b + shared)

@@ -49,7 +49,7 @@ class Source(Protocol):
         ...
 
     @property
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         """After reading: what was damaged or missing, in one line, or None.
 
         If no frame can be read, reading raises a VPRError instead.

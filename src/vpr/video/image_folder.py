@@ -13,8 +13,8 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from vpr.errors import VPRError
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.pyav import LARGEST
-from vpr.video.untimed import plain_frame
+from vpr.video.pyav import MAX_PIXELS
+from vpr.video.untimed import untimed_frame
 
 IMAGES = frozenset([".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"])
 
@@ -27,24 +27,24 @@ class Images:
     ) -> None:
         self.name, self.files, self.rate, self.fit = name, files, rate, fit
         self.expected: int | None = len(files)
-        self.trouble: str | None = None
+        self.problem: str | None = None
 
     def __iter__(self) -> Iterator[Frame]:
         broken: list[str] = []
-        self.trouble = None
+        self.problem = None
         number = 0
         for file in self.files:
             whole = _read(file)
             if whole is None:
                 broken.append(file.name)
                 continue
-            yield plain_frame(whole, number, self.rate, self.fit)
+            yield untimed_frame(whole, number, self.rate, self.fit)
             number += 1
         if number == 0:
             raise VPRError(f"{self.name} has no readable picture")
         if broken:
             damage = f"{len(broken)} of {len(self.files)} pictures cannot be read"
-            self.trouble = f"{self.name}: {damage}, the first is {broken[0]}"
+            self.problem = f"{self.name}: {damage}, the first is {broken[0]}"
 
 
 def natural(path: Path) -> list[tuple[int, str]]:
@@ -58,7 +58,7 @@ def _read(file: Path) -> Picture | None:
     """(H, W, 3), rotated by its EXIF orientation; None if it cannot be read."""
     try:
         with Image.open(file) as image:
-            if image.width * image.height > LARGEST:
+            if image.width * image.height > MAX_PIXELS:
                 return None
             return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
     except (OSError, UnidentifiedImageError, ValueError, SyntaxError, Image.DecompressionBombError):

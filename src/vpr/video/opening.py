@@ -15,7 +15,7 @@ from vpr.utils.files import why
 from vpr.video.array_files import is_array
 from vpr.video.arrays import Array
 from vpr.video.container import Container
-from vpr.video.finding import Named, find_footage, images_in, is_address
+from vpr.video.finding import PathLike, find_footage, images_in, is_address
 from vpr.video.fit import Fit
 from vpr.video.frames import Source
 from vpr.video.image_folder import Images
@@ -25,7 +25,7 @@ from vpr.video.raw_pipe import Pipe
 
 
 def open_footage(
-    what: Named | NDArray[Any],
+    what: PathLike | NDArray[Any],
     *,
     fit: Fit | None = None,
     rate: Rate | None = None,

@@ -1,4 +1,4 @@
-"""The orientation of a picture, from the display matrix of its file."""
+"""Rotation and mirroring of a video, from the display matrix of its file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from vpr.video.frames import Picture
 
 
-class Turn(NamedTuple):
+class Orientation(NamedTuple):
     """A rotation or mirroring: rows and columns are swapped first, then reversed."""
 
     swap: bool = False
@@ -26,24 +26,24 @@ class Turn(NamedTuple):
         return np.ascontiguousarray(picture[steps])
 
     def size(self, height: int, width: int) -> tuple[int, int]:
-        """Height and width after the turn (or before, which is the same)."""
+        """Height and width after the rotation (or before it, given those after)."""
         return (width, height) if self.swap else (height, width)
 
 
-def turn_of(matrix: bytes | None) -> Turn:
-    """The turn nearest to a display matrix of nine 32-bit integers, row by row.
+def orientation_from_matrix(matrix: bytes | None) -> Orientation:
+    """The orientation nearest to a display matrix of nine 32-bit integers, row by row.
 
     It maps (x, y) to (a·x + c·y, b·x + d·y), with y pointing down.
     """
     if matrix is None or len(matrix) < 36:
-        return Turn()
+        return Orientation()
     a, b, _, c, d = np.frombuffer(matrix, dtype="=i4", count=5).astype(float)
     if abs(b) + abs(c) > abs(a) + abs(d):
-        return Turn(swap=True, columns=c < 0, rows=b < 0)
-    return Turn(columns=a < 0, rows=d < 0)
+        return Orientation(swap=True, columns=c < 0, rows=b < 0)
+    return Orientation(columns=a < 0, rows=d < 0)
 
 
-def turn_of_frame(frame: Any) -> Turn:
-    """The turn of an av.VideoFrame."""
+def frame_orientation(frame: Any) -> Orientation:
+    """The orientation of an av.VideoFrame."""
     found = frame.side_data.get("DISPLAYMATRIX")
-    return turn_of(None if found is None else bytes(found))
+    return orientation_from_matrix(None if found is None else bytes(found))

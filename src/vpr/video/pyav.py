@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from vpr.errors import VPRError
 
-LARGEST = 8192 * 8192  # pixels per frame; larger frames are rejected before memory is allocated
+MAX_PIXELS = 8192 * 8192  # pixels per frame; larger frames are rejected before memory is allocated
 TIMEOUT = 30.0  # seconds without data from the network
 
 
@@ -39,12 +39,12 @@ def open_container(opening: Opening) -> Any:
         container = av.open(
             opening.what,
             format=opening.format,
-            options={"max_pixels": str(LARGEST), **(opening.options or {})},
+            options={"max_pixels": str(MAX_PIXELS), **(opening.options or {})},
             metadata_errors="replace",
             timeout=TIMEOUT if "://" in str(opening.what) else None,
         )
     except (av.FFmpegError, OSError) as error:
-        raise VPRError(_why_not(name, error)) from error
+        raise VPRError(_open_error(name, error)) from error
     except ValueError as error:  # an unknown format, or an invalid name
         raise VPRError(f"cannot open {name}: {error}") from error
     if container.format.name == "tty" and opening.format is None:
@@ -69,16 +69,16 @@ def _set_up(stream: Any, opening: Opening) -> None:
     context, name = stream.codec_context, opening.name
     if context is None:
         raise VPRError(f"{name} has a format that this PyAV cannot decode: convert it first")
-    if context.width * context.height > LARGEST:
+    if context.width * context.height > MAX_PIXELS:
         size = f"{context.width}×{context.height}"
         raise VPRError(f"{name} has frames of {size}, more than 8192×8192: scale it down first")
     # One thread by default, because several files can be read in parallel.
     stream.thread_type = "NONE" if opening.threads == 1 else "AUTO"
     context.thread_count = opening.threads
-    context.options = {"max_pixels": str(LARGEST)}
+    context.options = {"max_pixels": str(MAX_PIXELS)}
 
 
-def _why_not(name: str, error: Exception) -> str:
+def _open_error(name: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return f"{name} does not exist"
     if isinstance(error, PermissionError):

@@ -11,8 +11,8 @@ import numpy as np
 from vpr.errors import VPRError
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame
-from vpr.video.pyav import LARGEST
-from vpr.video.untimed import plain_frame
+from vpr.video.pyav import MAX_PIXELS
+from vpr.video.untimed import untimed_frame
 
 
 class Pipe:
@@ -29,9 +29,9 @@ class Pipe:
         fit: Fit | None = None,
     ) -> None:
         self.name, self.file, self.rate, self.fit = name, file, rate, fit
-        self.trouble: str | None = None
+        self.problem: str | None = None
         self.width, self.height = size
-        if min(size) < 1 or self.width * self.height > LARGEST:
+        if min(size) < 1 or self.width * self.height > MAX_PIXELS:
             raise VPRError(f"size must be between 1×1 and 8192×8192, got {size[0]}×{size[1]}")
 
     def __iter__(self) -> Iterator[Frame]:
@@ -39,9 +39,9 @@ class Pipe:
         number = 0
         while len(data := self.file.read(size)) == size:  # waits for a complete frame
             whole = np.frombuffer(data, np.uint8).reshape(self.height, self.width, 3)
-            yield plain_frame(whole, number, self.rate, self.fit)
+            yield untimed_frame(whole, number, self.rate, self.fit)
             number += 1
         if number == 0:
             raise VPRError(f"{self.name} has no complete frame of {self.width}×{self.height} rgb24")
         if data:
-            self.trouble = f"{self.name} ended within a frame: {number} frames were read"
+            self.problem = f"{self.name} ended within a frame: {number} frames were read"

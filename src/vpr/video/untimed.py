@@ -9,7 +9,7 @@ from vpr.video.fit import Fit, thumbnail
 from vpr.video.frames import Frame, Picture
 
 
-def plain_frame(whole: Picture, number: int, rate: Fraction, fit: Fit | None) -> Frame:
+def untimed_frame(whole: Picture, number: int, rate: Fraction, fit: Fit | None) -> Frame:
     """A frame from a picture (h, w, 1 or 3), fitted or as RGB."""
     if fit is not None:
         picture = fit(whole)

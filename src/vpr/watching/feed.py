@@ -1,4 +1,4 @@
-"""Frames for the model: as fast as it asks for them, or live, dropping the oldest."""
+"""Feeds of frames: one that waits for the model, and a live one that drops the oldest frames."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vpr.video.frames import Frame
 
-ROOM = 8  # frames in the buffer: enough for a short delay, too few to fall behind
+BUFFER_SIZE = 8  # frames: enough for a short delay of the model, few enough to stay recent
 
 
 class Arrival(NamedTuple):
@@ -24,13 +24,13 @@ class Arrival(NamedTuple):
 def blocking_feed(
     frames: Iterable[Frame], clock: Callable[[], float] = monotonic
 ) -> Iterator[Arrival]:
-    """Frames of a source that waits for its reader, such as a file; none is dropped."""
+    """Frames of a source that can wait for the model, such as a file; none is dropped."""
     for frame in frames:
         yield Arrival(frame, clock())
 
 
 class Feed:
-    """Frames of a source that does not wait.
+    """Frames of a source that does not wait, such as a camera.
 
     A thread reads them into a small buffer; when that is full, the oldest frame is dropped, so that
     the model always gets recent frames. With `paced`, each frame is held back until its
@@ -40,11 +40,11 @@ class Feed:
     def __init__(
         self,
         frames: Iterable[Frame],
-        room: int = ROOM,
+        buffer_size: int = BUFFER_SIZE,
         paced: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self.frames, self.room, self.paced, self.clock = frames, room, paced, clock
+        self.frames, self.buffer_size, self.paced, self.clock = frames, buffer_size, paced, clock
         self._waiting: deque[Arrival] = deque()
         self._changed = threading.Condition()
         self._dropped = 0  # since the last frame that was taken
@@ -75,7 +75,7 @@ class Feed:
 
     def _read(self) -> None:
         try:
-            for frame in self._in_time() if self.paced else self.frames:
+            for frame in self._paced_frames() if self.paced else self.frames:
                 if self._stop.is_set():
                     break
                 self._put(Arrival(frame, self.clock()))
@@ -88,14 +88,14 @@ class Feed:
 
     def _put(self, arrival: Arrival) -> None:
         with self._changed:
-            if len(self._waiting) == self.room:
+            if len(self._waiting) == self.buffer_size:
                 self._waiting.popleft()
                 self._dropped += 1
             self._waiting.append(arrival)
             self._changed.notify()
 
-    def _in_time(self) -> Iterator[Frame]:
-        """None before its time, counted from the first."""
+    def _paced_frames(self) -> Iterator[Frame]:
+        """Each frame at its presentation time, relative to the first."""
         start: float | None = None
         for frame in self.frames:
             time = float(frame.time)

@@ -1,4 +1,4 @@
-"""A level as one line: its latest events, and D_st relative to the threshold."""
+"""The line of one level in the terminal: its latest events, and D_st relative to the threshold."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MARKS: dict[Kind, tuple[str, str]] = {  # in Unicode and in ASCII
     "both": ("◆", "#"),
     "clock": ("■", "="),
 }
-GAUGE = 13  # characters; the threshold is in the middle
-AHEAD = len("L9 ")
-BEHIND = len(" 9999 of 9999 ") + GAUGE
+BAR_WIDTH = 13  # characters; the threshold is in the middle
+LABEL_WIDTH = len("L9 ")
+GAUGE_WIDTH = len(" 9999 of 9999 ") + BAR_WIDTH
 
 
 class Lane:
@@ -30,15 +30,15 @@ class Lane:
         self._column = Fraction(str(span)) / columns  # seconds
         self._events: deque[tuple[int, Kind]] = deque()  # by column, counted from time 0
         self._now = 0
-        self._seen: LevelEvidence | None = None
+        self._last: LevelEvidence | None = None
         self._evaluated = False
 
-    def move(self, time: Fraction, evidence: list[LevelEvidence], kind: Kind | None) -> None:
+    def advance(self, time: Fraction, evidence: list[LevelEvidence], kind: Kind | None) -> None:
         """Go to the next frame; `kind` is that of its event, if any."""
         self._now = math.floor(time / self._column)
         self._evaluated = len(evidence) >= self.level
         if self._evaluated:
-            self._seen = evidence[self.level - 1]
+            self._last = evidence[self.level - 1]
         if kind is not None:
             self._events.append((self._now, kind))
         while self._events and self._events[0][0] <= self._now - self.columns:
@@ -59,9 +59,9 @@ class Lane:
 
     def _gauge(self) -> Text:
         """Full at twice the threshold; dim if the level was not evaluated at this frame."""
-        if self._seen is None:
+        if self._last is None:
             return Text()
-        value, threshold = float(self._seen.kl_static), float(self._seen.threshold)
+        value, threshold = float(self._last.kl_static), float(self._last.threshold)
         bar = _bar(value, threshold, self.plain)
         bar.stylize("bold yellow" if value > threshold else "white")
         text = Text.assemble(f"{_short(value):>4} of {_short(threshold):<4} ", bar)
@@ -76,9 +76,9 @@ def mark(kind: Kind, plain: bool) -> Text:
 def _bar(value: float, threshold: float, plain: bool) -> Text:
     share = value / (2 * threshold) if 0 < threshold < math.inf else 0.0
     full, empty, middle = ("=", "-", "|") if plain else ("━", "─", "┃")
-    filled = round(GAUGE * min(share, 1.0))
-    characters = [full] * filled + [empty] * (GAUGE - filled)
-    characters[GAUGE // 2] = middle
+    filled = round(BAR_WIDTH * min(share, 1.0))
+    characters = [full] * filled + [empty] * (BAR_WIDTH - filled)
+    characters[BAR_WIDTH // 2] = middle
     return Text("".join(characters))
 
 

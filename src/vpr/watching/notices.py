@@ -7,9 +7,9 @@ from time import monotonic
 
 from vpr.watching.watcher import WatchedFrame
 
-DROPS_EVERY = 1.0  # seconds
-LATE_EVERY = 5.0
-LATE = 1.0  # seconds behind its own times, above which a source is reported as late
+DROPS_INTERVAL = 1.0  # seconds
+LATE_INTERVAL = 5.0
+MAX_DELAY = 1.0  # seconds behind its timestamps, above which a source is reported as late
 
 
 class Notices:
@@ -23,7 +23,7 @@ class Notices:
     def drops(self, seen: WatchedFrame) -> int:
         """The number of dropped frames to report now."""
         self._unreported += seen.dropped
-        if not self._unreported or self.clock() - self._drops_reported < DROPS_EVERY:
+        if not self._unreported or self.clock() - self._drops_reported < DROPS_INTERVAL:
             return 0
         self._drops_reported = self.clock()
         return self.rest()
@@ -35,7 +35,7 @@ class Notices:
 
     def late(self, seen: WatchedFrame) -> float | None:
         """The delay of the source in seconds, if it should be reported now."""
-        if seen.late < LATE or self.clock() - self._late_reported < LATE_EVERY:
+        if seen.late < MAX_DELAY or self.clock() - self._late_reported < LATE_INTERVAL:
             return None
         self._late_reported = self.clock()
         return seen.late

@@ -14,13 +14,13 @@ from rich.text import Text
 from vpr.segmenting.webvtt import milliseconds, timestamp
 from vpr.watching.gallery import Gallery
 from vpr.watching.half_blocks import can_show_pictures
-from vpr.watching.lanes import AHEAD, BEHIND, MARKS, Lane, mark
-from vpr.watching.notices import LATE
+from vpr.watching.lanes import GAUGE_WIDTH, LABEL_WIDTH, MARKS, Lane, mark
+from vpr.watching.notices import MAX_DELAY
 from vpr.watching.watcher import WatchedFrame
 
-EVERY = 1 / 8  # seconds between two updates, to leave time for the model
+REFRESH_INTERVAL = 1 / 8  # seconds between two updates, to leave time for the model
 SPAN = 30.0  # seconds that a lane shows
-LOWEST = 3  # smallest height of a picture, in rows
+MIN_PICTURE_ROWS = 3  # smallest height of a picture, in rows
 
 
 class TerminalView:
@@ -36,37 +36,37 @@ class TerminalView:
     ) -> None:
         self.console, self.title, self.clock = console, title, clock
         self.plain = console.options.ascii_only
-        columns = max(console.width - AHEAD - BEHIND - 1, 8)
+        columns = max(console.width - LABEL_WIDTH - GAUGE_WIDTH - 1, 8)
         self.lanes = [Lane(n, columns, span, self.plain) for n in range(levels, 1, -1)]
         rows = min(console.height - levels - 5, 10)  # other lines: two at the top, legend, captions
-        shown = can_show_pictures(console) and rows >= LOWEST
+        shown = can_show_pictures(console) and rows >= MIN_PICTURE_ROWS
         self.gallery = Gallery(console.width - 1, rows) if shown else None
         self.dropped = 0
         self._moments: deque[float] = deque(maxlen=50)  # when the last frames were shown
-        self._drawn = float("-inf")
-        self._seen: WatchedFrame | None = None
+        self._last_drawn = float("-inf")
+        self._last: WatchedFrame | None = None
         self._live = Live(console=console, auto_refresh=False)
 
     def show(self, seen: WatchedFrame) -> None:
-        self._seen = seen
+        self._last = seen
         self.dropped += seen.dropped
         self._moments.append(self.clock())
         kinds = {event.level: event.kind for event in seen.events}
         for lane in self.lanes:
-            lane.move(seen.frame.time, seen.evidence, kinds.get(lane.level))
+            lane.advance(seen.frame.time, seen.evidence, kinds.get(lane.level))
         if self.gallery is not None and seen.events:
             self.gallery.add(seen.frame, seen.events[-1].level)
-        if self.clock() - self._drawn >= EVERY:
+        if self.clock() - self._last_drawn >= REFRESH_INTERVAL:
             self.draw()
 
     def draw(self) -> None:
         self._live.start()
         self._live.update(self.picture(), refresh=True)
-        self._drawn = self.clock()
+        self._last_drawn = self.clock()
 
     def end(self, summary: dict[str, Any]) -> None:
         """Keep the last view and print the summary below it."""
-        if self._seen is not None:
+        if self._last is not None:
             self.draw()
         self.close()
         self.console.print(summary_text(summary), highlight=False, markup=False)
@@ -81,8 +81,8 @@ class TerminalView:
         return Group(*parts, *([self.gallery] if self.gallery is not None else []))
 
     def _status(self) -> Text:
-        assert self._seen is not None
-        frame = self._seen.frame
+        assert self._last is not None
+        frame = self._last.frame
         time = timestamp(milliseconds(frame.time))
         text = Text(f"{time}  frame {frame.number}  {self._rate():.0f}/s  {self.title}")
         text.truncate(self.console.width - 1)
@@ -90,10 +90,10 @@ class TerminalView:
 
     def _warning(self) -> Text:
         """Dropped frames and delay, in a line of its own so that a long title cannot hide it."""
-        assert self._seen is not None
+        assert self._last is not None
         words = [f"{self.dropped} frames dropped: the model is too slow"] if self.dropped else []
-        if self._seen.late >= LATE:
-            words.append(f"the source is {self._seen.late:.0f} s late")
+        if self._last.late >= MAX_DELAY:
+            words.append(f"the source is {self._last.late:.0f} s late")
         return Text("; ".join(words), "bold red")
 
     def _rate(self) -> float:
@@ -101,7 +101,7 @@ class TerminalView:
         return (len(self._moments) - 1) / took if took else 0.0
 
     def _legend(self) -> Text:
-        text = Text(" " * AHEAD, no_wrap=True)
+        text = Text(" " * LABEL_WIDTH, no_wrap=True)
         for kind in MARKS:
             if kind != "clock":
                 text.append_text(mark(kind, self.plain)).append(f" {kind}  ", "dim")
@@ -118,6 +118,6 @@ def summary_text(summary: dict[str, Any]) -> str:
     ]
     if summary["dropped"]:
         lines.append("Use --no-realtime to drop no frames, if the source can wait")
-    if summary["late_s"] >= LATE:
+    if summary["late_s"] >= MAX_DELAY:
         lines.append(f"The source was up to {summary['late_s']:.1f} s behind its own times")
     return "\n".join(lines)

@@ -14,7 +14,7 @@ from vpr.stream import Stream
 from vpr.video.frames import Frame
 from vpr.watching.feed import Arrival
 
-REMEMBERED = 10_000  # latest delays, for their median
+DELAY_WINDOW = 10_000  # latest delays, for their median
 
 
 class WatchedFrame(NamedTuple):
@@ -24,7 +24,7 @@ class WatchedFrame(NamedTuple):
     events: list[Event]  # lowest level first
     evidence: list[LevelEvidence]  # of level 1, 2, …, as far as they were evaluated
     dropped: int  # frames dropped since the one before
-    late: float  # seconds by which the source is behind its own times
+    late: float  # seconds by which the source is behind its timestamps
 
 
 class Watcher:
@@ -34,9 +34,7 @@ class Watcher:
         check_levels(model)
         self.stream, self.pixels, self.levels = Stream(model), Pixels(model), model.config.levels
         self.live = live
-        self._least: float | None = (
-            None  # smallest difference of arrival and presentation time so far
-        )
+        self._min_offset: float | None = None  # of arrival and presentation time, so far
 
     def process(self, arrival: Arrival) -> WatchedFrame:
         frame = arrival.frame
@@ -50,9 +48,9 @@ class Watcher:
     def _late(self, arrival: Arrival) -> float:
         if not self.live:
             return 0.0
-        apart = arrival.at - float(arrival.frame.time)
-        self._least = apart if self._least is None else min(self._least, apart)
-        return apart - self._least
+        offset = arrival.at - float(arrival.frame.time)
+        self._min_offset = offset if self._min_offset is None else min(self._min_offset, offset)
+        return offset - self._min_offset
 
 
 class WatchStatistics:
@@ -62,7 +60,7 @@ class WatchStatistics:
         self.frames = self.dropped = 0
         self.events: Counter[int] = Counter(dict.fromkeys(range(2, levels + 1), 0))
         self.latest = self.slowest = 0.0
-        self._delays: deque[float] = deque(maxlen=REMEMBERED)
+        self._delays: deque[float] = deque(maxlen=DELAY_WINDOW)
 
     def add(self, seen: WatchedFrame, delay: float) -> None:
         """`delay`: seconds from the arrival of a frame until its events were shown."""
@@ -74,7 +72,7 @@ class WatchStatistics:
         self._delays.append(delay)
 
     def summary(self) -> dict[str, Any]:
-        """The summary as JSON types. The median delay is that of the last `REMEMBERED` frames."""
+        """The summary as JSON types. The median delay is that of the last `DELAY_WINDOW` frames."""
         middle = median(self._delays) if self._delays else 0.0
         return {
             "frames": self.frames,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.jumps import in_order, one_on, read_jumps
+from vpr.evaluation.jumps import advances_by_one, in_order, read_jumps
 from vpr.experiments.runner.base import Claim, Experiment, Results
 from vpr.experiments.runner.finished import amount, asking
 from vpr.experiments.runner.settings import setting
@@ -40,7 +40,7 @@ def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
             painted = read_jumps(model, reader, video, level, jumps)[factor]
             last, count = batch.factors[factor][:, -1], world_of(config).counts[factor]
             right = in_order(painted, last, count)
-            steps = float(one_on(painted, last, count).mean())
+            steps = float(advances_by_one(painted, last, count).mean())
             found[factor] = {"accuracy": float(right.mean()), "steps": steps}
             curves[factor] = right.mean(0).tolist()
     return found | {"curve": curves}

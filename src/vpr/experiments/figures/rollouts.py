@@ -10,7 +10,7 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.jumps import held, in_order, read_jumps
+from vpr.evaluation.jumps import in_order, read_jumps, unchanged
 from vpr.evaluation.readers import Reader
 from vpr.experiments.runner.base import Claim, Experiment, Results
 from vpr.experiments.runner.finished import amount, asking
@@ -49,7 +49,9 @@ def _right(model: VPR, config: RunConfig, reader: Reader, level: int) -> dict[st
     for own, factor in HELD[config.data.name].items():
         last = batch.factors[factor][:, -1]
         ordered = in_order(painted[factor], last, counts[factor])
-        found[factor] = float((ordered if own == level else held(painted[factor], last)).mean())
+        found[factor] = float(
+            (ordered if own == level else unchanged(painted[factor], last)).mean()
+        )
     return found
 
 

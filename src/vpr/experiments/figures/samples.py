@@ -11,7 +11,7 @@ import torch
 from vpr.config import RunConfig
 from vpr.data import ThreeDShapesDynamic
 from vpr.evaluation.disentanglement import read_draws
-from vpr.evaluation.jumps import held
+from vpr.evaluation.jumps import unchanged
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.finished import amount, asking
 from vpr.experiments.runner.settings import run_of, setting
@@ -49,7 +49,7 @@ def _draws(model: VPR, config: RunConfig, folder: Path, level: int) -> dict[str,
     drawn = read_draws(model, reader, torch.from_numpy(batch.frames), level, DRAWS)
     return {
         factor: {
-            "stays": float(held(drawn[factor], batch.factors[factor][:, -1]).mean()),
+            "stays": float(unchanged(drawn[factor], batch.factors[factor][:, -1]).mean()),
             "hues": float(np.mean([len(np.unique(trial)) for trial in drawn[factor]])),
         }
         for factor in FACTORS.values()

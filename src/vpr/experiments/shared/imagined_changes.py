@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vpr.config import RunConfig
 from vpr.data import Batch, ThreeDShapesDynamic
 from vpr.evaluation import score
-from vpr.evaluation.timing import Foreseen, future, in_event_order, read_imagined
+from vpr.evaluation.timing import ImaginedReading, future, in_event_order, read_imagined
 from vpr.experiments.runner.finished import amount
 from vpr.experiments.shared.readers import reader_for, watched
 from vpr.generation.durations import Durations
@@ -37,7 +37,7 @@ def follow(
     }
 
 
-def _told(seen: Foreseen, batch: Batch, data: ThreeDShapesDynamic) -> dict[str, Any]:
+def _told(seen: ImaginedReading, batch: Batch, data: ThreeDShapesDynamic) -> dict[str, Any]:
     frames, found = seen.boundary.shape[1], {}
     for level, factor, period in ((2, "wall", data.wall_period), (3, "object", data.object_period)):
         values, count = batch.factors[factor], data.counts[factor]

@@ -69,7 +69,7 @@ def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> st
         )
         for level, scale in zip(clip.levels, scales, strict=True)
     ]
-    return film(number, rows, frame_tips(demo, clip), _summary(clip), _still(demo, clip))
+    return film(number, rows, frame_tips(demo, clip), _summary(clip), _constants(demo, clip))
 
 
 def _changes(clip: Clip, level: Detections) -> tuple[int, ...]:
@@ -124,7 +124,7 @@ def _summary(clip: Clip) -> str:
     return "<br>".join(parts)
 
 
-def _still(demo: Demo, clip: Clip) -> str:
+def _constants(demo: Demo, clip: Clip) -> str:
     """The factors that are constant in this sequence."""
     line = " · ".join(
         f"{escape(name)} {factor_value(demo.dataset, name, clip.factors[name], 0)}"

@@ -1,4 +1,4 @@
-"""Run a model on a few new sequences and collect what the demo shows."""
+"""Runs a model on a few new sequences and collects the data of the demo."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
 from vpr.evaluation import Scores, score
 from vpr.model import VPR
-from vpr.pages.level_decisions import Curve, boundaries_of, frames_of
+from vpr.pages.level_decisions import Curve, boundaries_of, curves_of, frames_of
 from vpr.state import LevelTrace, Trace
 from vpr.utils.checks import check_request
 
@@ -101,10 +101,7 @@ def _detections(
     n: int, level: LevelTrace, detected: list[Boundary], batch: Batch, i: int
 ) -> Detections:
     factor = factor_of(n, batch) if batch.changes else ""
-    seen = level.evidence
-    st, ch, threshold = (
-        v[i].double().cpu().numpy() for v in (seen.kl_static, seen.kl_change, seen.threshold)
-    )
+    st, ch, threshold = curves_of(level, i)
     marks = np.zeros(st.shape, dtype=bool)
     marks[[b.frame for b in detected]] = True
     outcome = _outcome(marks, batch.changes[factor][i]) if factor else Outcome((), (), ())

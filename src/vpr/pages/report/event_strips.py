@@ -39,7 +39,7 @@ def _strip(report: Report, i: int, scales: list[LogScale]) -> str:
     )
     truth = [
         (f"{escape(name)} changes", truth_lane(name, _changed(report, name, i)))
-        for name in _eventful(report)
+        for name in _changing_factors(report)
     ]
     guided = [_guided(report, level.level, i) for level in clip.levels]
     rows = [("", ruler(length)), ("video", video), ("reconstruction", decoded), *truth]
@@ -76,7 +76,7 @@ def _lane(level: Decisions, length: int, changes: tuple[int, ...]) -> str:
     return drawing(guides(changes, LANE) + bars + discs, CELL * length, LANE, label)
 
 
-def _eventful(report: Report) -> list[str]:
+def _changing_factors(report: Report) -> list[str]:
     """Factors that get a row: those that sometimes, but not always, change."""
     rates = {factor.name: factor.change_rate for factor in report.factors}
     return [name for name in single_factors(report.observed.changes) if 0 < rates[name] < 1]

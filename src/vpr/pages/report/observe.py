@@ -1,4 +1,4 @@
-"""Run a model on new sequences, in batches, and keep what the report counts and shows."""
+"""Runs a model on new sequences, in batches, and collects the data of the report."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from torch import Tensor
 
 from vpr.boundaries import Boundary
 from vpr.data import Batch, Dataset
+from vpr.evaluation.readers import concatenate
 from vpr.evaluation.scores import Marks
 from vpr.model import VPR
-from vpr.pages.level_decisions import Curve, boundaries_of
+from vpr.pages.level_decisions import Curve, boundaries_of, curves_of
 from vpr.state import LevelTrace, Trace
 
 CHUNK = 32  # sequences per batch, to bound the memory
@@ -85,8 +86,8 @@ def observe_sequences(
             LevelObservations._make(map(np.concatenate, zip(*level, strict=True)))
             for level in zip(*observed, strict=True)
         ),
-        factors=_joined([batch.factors for batch in labels]),
-        changes=_joined([batch.changes for batch in labels]),
+        factors=concatenate([batch.factors for batch in labels]),
+        changes=concatenate([batch.changes for batch in labels]),
         clips=tuple(clips),
     )
 
@@ -107,16 +108,9 @@ def _decisions(trace: Trace, i: int) -> tuple[Decisions, ...]:
     found = boundaries_of(trace, i)
     levels = []
     for n, level in enumerate(trace.levels[1:], start=2):
-        seen = level.evidence
-        curves = (
-            v[i].double().cpu().numpy() for v in (seen.kl_static, seen.kl_change, seen.threshold)
-        )
-        levels.append(Decisions(n, tuple(b for b in found if b.level == n), *curves))
+        events = tuple(b for b in found if b.level == n)
+        levels.append(Decisions(n, events, *curves_of(level, i)))
     return tuple(levels)
-
-
-def _joined(parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _array(values: Tensor) -> NDArray[np.float32]:

@@ -1,15 +1,15 @@
 
 const motion = document.getElementById("motion");
-const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-function move(on) {
+function setPlaying(on) {
   document.documentElement.dataset.motion = on ? "on" : "off";
   motion.textContent = on ? "❚❚ pause" : "▶ play";
   motion.setAttribute("aria-label", on ? "Pause the moving pictures" : "Play the moving pictures");
 }
 motion.hidden = false;
-motion.addEventListener("click", () => move(document.documentElement.dataset.motion === "off"));
-move(!calm);
+motion.addEventListener("click", () => setPlaying(document.documentElement.dataset.motion === "off"));
+setPlaying(!reducedMotion);
 
 for (const reel of document.querySelectorAll(".reel")) {
   const tape = reel.querySelector(".tape");
@@ -21,13 +21,13 @@ for (const reel of document.querySelectorAll(".reel")) {
   });
   tape.addEventListener("pointerleave", () => {
     reel.classList.remove("held");
-    keepStep();
+    synchronise();
   });
 }
 
-// What stands beside each other shows the same step.
-function keepStep() {
+// Keeps all animations at the same step.
+function synchronise() {
   const moving = document.getAnimations();
   for (const each of moving) each.currentTime = moving[0].currentTime;
 }
-addEventListener("load", keepStep);
+addEventListener("load", synchronise);

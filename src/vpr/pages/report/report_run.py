@@ -1,4 +1,4 @@
-"""Everything that a report shows about a run."""
+"""Runs a model and collects the data of its report."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run_report(
     seed: int = 1,
     on_progress: Callable[[int], None] | None = None,
 ) -> Report:
-    """Count on `sequences` new sequences; the films show another one."""
+    """Evaluate `sequences` new sequences; the films show a further one."""
     check_request(model.config, data, sequences, length)
     if sequences < 2:
         raise VPRError(

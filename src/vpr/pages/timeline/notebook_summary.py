@@ -19,11 +19,11 @@ MARKS = 400  # per level; more would overlap
 def notebook_summary(timeline: Timeline) -> str:
     rows = "".join(_row(timeline, level) for level in reversed(timeline.reported))
     length = timestamp(milliseconds(timeline.end - timeline.start))
-    trouble = f"<p>{escape(timeline.trouble)}</p>" if timeline.trouble else ""
+    problem = f"<p>{escape(timeline.problem)}</p>" if timeline.problem else ""
     return (
         '<div style="font: 13px sans-serif; max-width: 900px">'
         f"<p><b>{escape(timeline.source)}</b>, {timeline.frames} frames, {length}, "
-        f"model {escape(timeline.model)}</p>{trouble}"
+        f"model {escape(timeline.model)}</p>{problem}"
         '<table style="font: inherit; font-size: 13px; width: 100%; border-collapse: collapse">'
         f"{rows}</table>"
         f"<p>{_pictures(timeline)}</p><p>{_key()}</p></div>"

@@ -1,4 +1,4 @@
-"""The curves of a level in the page: logarithms in 16 bits, downsampled if they are long."""
+"""Packs the curves of a level for the page: logarithms in 16 bits, downsampled if they are long."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vpr.segmenting.timeline import Curves, Series, Timeline
 
 VALUES = 600_000  # on one page: an hour at 25 frames a second, two levels, frame by frame
 DECADES = 12  # of dynamic range; a KL can be nearly 0
-STEPS = 65535  # of 16 bits; 0 means no value
+MAX_STEP = 65535  # of 16 bits; 0 means no value
 
 
 def curve_stride(timeline: Timeline) -> int:
@@ -76,7 +76,7 @@ def _logs(curve: Series, least: float) -> Series:
 
 def _steps(logs: Series, low: float, high: float) -> NDArray[np.uint16]:
     share = (logs - low) / max(high - low, 1e-9)
-    steps: Series = np.nan_to_num(1 + np.round(share * (STEPS - 1)), nan=0.0)
+    steps: Series = np.nan_to_num(1 + np.round(share * (MAX_STEP - 1)), nan=0.0)
     return steps.astype("<u2")
 
 

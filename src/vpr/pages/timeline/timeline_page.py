@@ -12,20 +12,8 @@ from vpr.pages.timeline.timeline_data import timeline_data
 from vpr.segmenting.timeline import Timeline
 
 SCRIPTS = (
-    "given",
-    "words",
-    "view",
-    "state",
-    "rows",
-    "pictures",
-    "curves",
-    "ruler",
-    "details",
-    "table",
-    "hover",
-    "pointer",
-    "keys",
-    "main",
+    *("data", "format", "view", "state", "rows", "pictures", "curves", "ruler"),
+    *("details", "table", "hover", "pointer", "keys", "main"),
 )
 CLOCK = (
     '<li><svg class="mark" aria-hidden="true"><use href="#clock"/></svg>event of a fixed clock</li>'

@@ -1,16 +1,16 @@
-// The chosen event: its first frame, when it began, and what decided.
+// The panel of the selected event: its first frame, time and the values compared.
 const shownPicture = document.getElementById("picture");
-const told = document.getElementById("facts");
+const factsPanel = document.getElementById("facts");
 const film = document.getElementById("film");
-document.getElementById("details").style.setProperty("--ratio", given.ratio);
+document.getElementById("details").style.setProperty("--ratio", timeline.ratio);
 
 function describe() {
   const event = state.event;
   for (const button of document.querySelectorAll("button.level"))
     button.setAttribute("aria-pressed", String(Number(button.dataset.level) === state.level));
-  shownPicture.hidden = !event || !(event.frame in given.pictures);
+  shownPicture.hidden = !event || !(event.frame in timeline.pictures);
   if (!event) {
-    told.innerHTML = `<h2>No events</h2><p class="quiet">No level detected an event. An event begins where D<sub>st</sub> rises above D<sub>ch</sub> or above the threshold; the curves show how close it was.</p>`;
+    factsPanel.innerHTML = `<h2>No events</h2><p class="quiet">No level detected an event. An event begins where D<sub>st</sub> rises above D<sub>ch</sub> or above the threshold; the curves show how close it was.</p>`;
     return;
   }
   if (!shownPicture.hidden) {
@@ -18,8 +18,8 @@ function describe() {
     shownPicture.alt = `First frame of the event at ${clock(event.time)}`;
   }
   const list = eventsOf.get(event.level), place = list.indexOf(event);
-  const end = list[place + 1]?.time ?? START + WHOLE;
-  told.innerHTML =
+  const end = list[place + 1]?.time ?? START + DURATION;
+  factsPanel.innerHTML =
     `<h2>${mark(event.kind)} Level ${event.level}, event ${place + 1} of ${list.length}</h2>` +
     facts([
       ["time", `${clock(event.time)} <small>exactly ${event.exact} s</small>`],
@@ -33,7 +33,7 @@ function describe() {
       ["fit", signed(event.fit)],
       ["surprise", signed(event.surprise)],
     ]);
-  // A hair into the frame: a browser that rounds down would show the one before.
+  // 1 ms into the frame, because browsers that round down would show the previous one.
   if (film && !film.hidden) film.currentTime = event.time - START + 0.001;
 }
 

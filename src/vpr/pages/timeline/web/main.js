@@ -1,4 +1,4 @@
-// Once all parts are there.
+// Runs last, when all other scripts are loaded.
 new ResizeObserver(refresh).observe(ruler);
-arrange();
+sortRows();
 changed();

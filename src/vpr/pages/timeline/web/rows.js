@@ -1,7 +1,7 @@
 // One row per level: a bar for each event, and a mark for its kind at its start.
-const BAR = 12, APART = 13; // height of a bar; marks closer than this become ticks
+const BAR = 12, MIN_MARK_DISTANCE = 13; // height of a bar; marks closer than this become ticks
 const MIDDLE = 12; // of bars and marks, within the row's drawing
-const HALVES = {
+const TICKS = {
   expected: [["ce", -9]],
   unexpected: [["cu", 9]],
   both: [["both", -9], ["both", 9]],
@@ -17,8 +17,8 @@ const rows = [...document.querySelectorAll(".row")].map((node) => ({
 
 function drawRow({ node, level, svg }) {
   const list = eventsOf.get(level);
-  const first = Math.max(0, after(list, view.from, (event) => event.time) - 2);
-  const last = Math.min(list.length, after(list, view.to, (event) => event.time) + 1);
+  const first = Math.max(0, countUpTo(list, view.from, (event) => event.time) - 2);
+  const last = Math.min(list.length, countUpTo(list, view.to, (event) => event.time) + 1);
   svg.innerHTML = bars(list, first, last) + marks(list, first, last);
   node.classList.toggle("current", level === state.level);
 }
@@ -27,11 +27,11 @@ function drawRow({ node, level, svg }) {
 function bars(list, first, last) {
   let drawn = "";
   for (let i = first - 1; i < last; i++) {
-    const from = i < 0 ? START : list[i].time, to = i + 1 < list.length ? list[i + 1].time : START + WHOLE;
+    const from = i < 0 ? START : list[i].time, to = i + 1 < list.length ? list[i + 1].time : START + DURATION;
     const left = Math.max(-20, xOf(from) + 1), right = Math.min(view.width + 20, xOf(to) - 1);
     if (right - left < 1) continue;
-    const chosen = i >= 0 && list[i] === state.event ? " chosen" : "";
-    drawn += `<rect class="event${chosen}" x="${left.toFixed(1)}" y="${MIDDLE - BAR / 2}" width="${(right - left).toFixed(1)}" height="${BAR}" rx="${Math.min(6, (right - left) / 2).toFixed(1)}"/>`;
+    const selected = i >= 0 && list[i] === state.event ? " selected" : "";
+    drawn += `<rect class="event${selected}" x="${left.toFixed(1)}" y="${MIDDLE - BAR / 2}" width="${(right - left).toFixed(1)}" height="${BAR}" rx="${Math.min(6, (right - left) / 2).toFixed(1)}"/>`;
   }
   return drawn;
 }
@@ -41,19 +41,19 @@ function bars(list, first, last) {
 function marks(list, first, last) {
   const at = (i) => (i in list ? xOf(middleOf(list[i].frame)) : i < 0 ? -Infinity : Infinity);
   const ticks = {}, pixels = new Set();
-  let drawn = "", chosen = "";
+  let drawn = "", selected = "";
   for (let i = first; i < last; i++) {
     const x = at(i), { kind } = list[i];
     const whole = `<use href="#${kind}" x="${(x - 9).toFixed(1)}" y="${MIDDLE - 9}" width="18" height="18"/>`;
-    if (list[i] === state.event) chosen = `<circle class="halo" cx="${x.toFixed(1)}" cy="${MIDDLE}" r="11"/>${whole}`;
-    else if (Math.min(x - at(i - 1), at(i + 1) - x) >= APART) drawn += whole;
+    if (list[i] === state.event) selected = `<circle class="halo" cx="${x.toFixed(1)}" cy="${MIDDLE}" r="11"/>${whole}`;
+    else if (Math.min(x - at(i - 1), at(i + 1) - x) >= MIN_MARK_DISTANCE) drawn += whole;
     else if (!pixels.has(`${kind}${Math.round(x)}`)) {
       pixels.add(`${kind}${Math.round(x)}`);
-      for (const [name, half] of HALVES[kind]) ticks[name] = (ticks[name] ?? "") + `M${x.toFixed(1)} ${MIDDLE}v${half}`;
+      for (const [name, half] of TICKS[kind]) ticks[name] = (ticks[name] ?? "") + `M${x.toFixed(1)} ${MIDDLE}v${half}`;
     }
   }
   const lines = Object.entries(ticks).map(([name, path]) => `<path class="tick-mark ${name}" d="${path}"/>`);
-  return lines.join("") + drawn + chosen;
+  return lines.join("") + drawn + selected;
 }
 
 drawings.push(() => rows.forEach(drawRow));

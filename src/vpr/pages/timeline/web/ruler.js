@@ -1,4 +1,4 @@
-// Times along the top, the whole video along the bottom, and in words what is shown.
+// The time axis at the top, the overview of the whole video at the bottom, and the visible span as text.
 const overview = document.getElementById("overview");
 const shownSpan = document.getElementById("span");
 const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000];
@@ -19,8 +19,8 @@ function drawRuler() {
 }
 
 function drawOverview() {
-  const xs = new Set((eventsOf.get(state.level) ?? []).map((event) => Math.round(((event.time - START) / WHOLE) * view.width)));
-  const left = ((view.from - START) / WHOLE) * view.width, width = Math.max(4, (span() / WHOLE) * view.width);
+  const xs = new Set((eventsOf.get(state.level) ?? []).map((event) => Math.round(((event.time - START) / DURATION) * view.width)));
+  const left = ((view.from - START) / DURATION) * view.width, width = Math.max(4, (span() / DURATION) * view.width);
   overview.innerHTML =
     `<path class="tick-mark all" d="${[...xs].map((x) => `M${x} 7v10`).join("")}"/>` +
     `<rect class="window" x="${(left + 1).toFixed(1)}" y="2" width="${Math.max(2, width - 2).toFixed(1)}" height="20" rx="5"/>`;

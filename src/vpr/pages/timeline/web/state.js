@@ -1,30 +1,30 @@
-// The chosen level and the chosen event: what they are, and who wants to know when they change.
-// At first the slowest level that found anything, and what it found first.
-const eventful = [...LEVELS].reverse().find((level) => eventsOf.get(level).length);
-const state = { level: eventful ?? LEVELS[0], event: eventsOf.get(eventful)?.[0] ?? null };
+// The selected level and event, and the listeners to their changes.
+// Initially the highest level with events, and its first event.
+const highestLevel = [...LEVELS].reverse().find((level) => eventsOf.get(level).length);
+const state = { level: highestLevel ?? LEVELS[0], event: eventsOf.get(highestLevel)?.[0] ?? null };
 const listeners = [];
 
-function choose(event) {
+function selectEvent(event) {
   state.event = event;
   state.level = event.level;
-  bringIntoSight(event.time);
+  ensureVisible(event.time);
   changed();
 }
 
-function chooseLevel(level) {
+function selectLevel(level) {
   if (!eventsOf.has(level)) return;
   state.level = level;
   changed();
 }
 
-// From the chosen event to the next of the chosen level.
+// Selects the next or previous event of the selected level.
 function step(direction) {
   const list = eventsOf.get(state.level) ?? [];
   const here = state.event?.frame ?? 0;
-  const passed = after(list, here, (event) => event.frame);
+  const passed = countUpTo(list, here, (event) => event.frame);
   const onIt = passed && list[passed - 1].frame === here;
   const next = list[direction > 0 ? passed : passed - (onIt ? 2 : 1)];
-  if (next) choose(next);
+  if (next) selectEvent(next);
 }
 
 function changed() {

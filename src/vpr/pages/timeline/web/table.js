@@ -1,4 +1,4 @@
-// All events, sorted by any column, of one level or of all; a hundred rows at a time.
+// The table of events of one or all levels, sorted by any column, with 100 rows per page.
 const table = document.getElementById("table");
 const filter = document.getElementById("filter");
 const PAGE = 100;
@@ -15,7 +15,7 @@ const COLUMNS = [
 ];
 const order = { by: "time", down: false, start: 0, list: events };
 
-function arrange() {
+function sortRows() {
   const level = Number(filter.value), { by, down } = order;
   const list = level ? [...eventsOf.get(level)] : [...events];
   list.sort((a, b) => {
@@ -44,30 +44,30 @@ function fillRows() {
   less.parentElement.hidden = list.length <= PAGE;
 }
 
-function turn(rows) {
+function turnPage(rows) {
   order.start = Math.max(0, Math.min(order.start + rows, order.list.length - 1));
   fillRows();
 }
 const [less, more] = ["less", "more"].map((id) => document.getElementById(id));
-less.addEventListener("click", () => turn(-PAGE));
-more.addEventListener("click", () => turn(PAGE));
+less.addEventListener("click", () => turnPage(-PAGE));
+more.addEventListener("click", () => turnPage(PAGE));
 
-filter.addEventListener("change", arrange);
+filter.addEventListener("change", sortRows);
 table.tHead.addEventListener("click", ({ target }) => {
   const key = target.closest("button")?.dataset.key;
   if (!key) return;
   Object.assign(order, { by: key, down: order.by === key && !order.down });
-  arrange();
+  sortRows();
   table.tHead.querySelector(`[data-key="${key}"]`).focus();
 });
 table.tBodies[0].addEventListener("click", ({ target }) => {
   const row = target.closest("tr"), withKeys = target.closest("button");
   if (!row) return;
-  choose(events[row.dataset.index]);
+  selectEvent(events[row.dataset.index]);
   if (withKeys) table.querySelector('[aria-current="true"] button')?.focus();
 });
 
-// The chosen one is on the page that is shown.
+// Shows the page of the table that contains the selected event.
 listeners.push(() => {
   const place = order.list.indexOf(state.event);
   if (place >= 0) order.start = Math.floor(place / PAGE) * PAGE;

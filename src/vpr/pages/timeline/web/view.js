@@ -1,36 +1,36 @@
-// Which part of the video is shown, and where it lies on the screen.
+// The visible part of the video, and its mapping to screen coordinates.
 const ruler = document.getElementById("ruler");
-const WHOLE = END - START || 1;
-const NEAREST = Math.min(WHOLE, (16 * WHOLE) / Math.max(given.frames, 1)); // no closer than 16 frames
-const view = { from: START, to: START + WHOLE, width: 1 };
+const DURATION = END - START || 1;
+const MIN_SPAN = Math.min(DURATION, (16 * DURATION) / Math.max(timeline.frames, 1)); // 16 frames
+const view = { from: START, to: START + DURATION, width: 1 };
 
 const span = () => view.to - view.from;
-const isWhole = () => span() >= WHOLE * 0.9999;
+const isWhole = () => span() >= DURATION * 0.9999;
 const xOf = (time) => ((time - view.from) / span()) * view.width;
 const timeAt = (x) => view.from + (x / view.width) * span();
 const middleOf = (frame) => (timeOf(frame) + timeOf(frame + 1)) / 2;
 
 function show(from, length) {
-  const kept = Math.max(NEAREST, Math.min(WHOLE, length));
-  view.from = Math.max(START, Math.min(START + WHOLE - kept, from));
+  const kept = Math.max(MIN_SPAN, Math.min(DURATION, length));
+  view.from = Math.max(START, Math.min(START + DURATION - kept, from));
   view.to = view.from + kept;
   refresh();
 }
 
 const pan = (seconds) => show(view.from + seconds, span());
 
-// What is at `time` stays where it is.
+// Keeps the position of `time` on the screen.
 function zoom(factor, time = (view.from + view.to) / 2) {
-  const length = Math.max(NEAREST, Math.min(WHOLE, span() * factor));
+  const length = Math.max(MIN_SPAN, Math.min(DURATION, span() * factor));
   show(time - ((time - view.from) / span()) * length, length);
 }
 
-function bringIntoSight(time) {
+function ensureVisible(time) {
   const margin = span() * 0.06;
   if (time < view.from + margin || time > view.to - margin) show(time - span() / 2, span());
 }
 
-// Drawn at most once for each picture on the screen.
+// Redraws at most once per animation frame.
 let waiting = false;
 function refresh() {
   if (waiting) return;
