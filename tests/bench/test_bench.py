@@ -1,4 +1,4 @@
-"""The contenders compute the same numbers; the commands report what they say they do."""
+"""The reference implementations compute the same values; the commands report their fields."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from torch import Tensor, nn
 
 from vpr.bench import flops, memory, stream, timing, train
 from vpr.bench.naive import make_naive
-from vpr.bench.plain import make_plain, plain_nll
+from vpr.bench.plain import make_plain_codec, plain_nll
 from vpr.bench.steps import limit_step, plain_step
-from vpr.bench.weights import fitting_model
+from vpr.bench.weights import matching_model
 from vpr.cli import main
 from vpr.events import Subjective
 from vpr.model import VPR
@@ -59,7 +59,7 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
 
 @torch.no_grad()
 def codec(network: str, frame: tuple[int, ...], colour_masks: int = 1) -> Codec:
-    """With biases that count; those of a patch are the same in all its pixels."""
+    """A codec with random biases that are constant within a patch."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         net = make_codec(frame, 12, network, channels=4, colour_masks=colour_masks).double()
@@ -70,13 +70,13 @@ def codec(network: str, frame: tuple[int, ...], colour_masks: int = 1) -> Codec:
         if isinstance(layer, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
             k = pixels.get(layer, 1)
             layer.bias.copy_(normal(len(layer.bias) // k, seed=seed).repeat(k))
-    if isinstance(net, Folded):  # an outline of each tint
+    if isinstance(net, Folded):  # one bias per tint
         net.shape.bias.copy_(normal(colour_masks).repeat_interleave(net.PIXELS))
     return net
 
 
 def assert_near(ours: Tensor, theirs: Tensor) -> None:
-    """To the precision of the type, relative to the largest number; decisions exactly."""
+    """Close relative to the largest value; equal if not floating-point."""
     scale = float(theirs.detach().double().nan_to_num(0, 0, 0).abs().max())
     atol = PRECISION.get(theirs.dtype, 0.0) * max(scale, 1.0)
     torch.testing.assert_close(ours, theirs, rtol=0, atol=atol, equal_nan=True)
@@ -89,7 +89,7 @@ class TestPlain:
         self, network: str, frame: tuple[int, ...], colour_masks: int, dtype: torch.dtype
     ) -> None:
         net = codec(network, frame, colour_masks).to(dtype)
-        plain = make_plain(net, frame)
+        plain = make_plain_codec(net, frame)
         frames = normal(3, *frame).sigmoid().to(dtype).requires_grad_()
         c0 = normal(3, 12, seed=1).to(dtype).requires_grad_()
         ours = net.encode(net.to_layout(frames)), net.to_frames(net.decode(c0))
@@ -108,7 +108,7 @@ class TestPlain:
         self.check_weights(net, plain)
 
     def check_weights(self, net: Codec, plain: nn.Module) -> None:
-        """The gradients of all weights that stand in the same order in both."""
+        """Compare the gradients of all weights with the same layout in both."""
         own, stock = (dict(part.named_parameters()) for part in (net, plain))
         if isinstance(net, Folded):
             same = ["modulate.weight", "tint.weight", "tint.bias", "embed.bias"]
@@ -124,8 +124,8 @@ class TestPlain:
             assert_near(a.grad, b.grad)
 
     @pytest.mark.parametrize("network", ["world-models", "folded"])
-    def test_layers_are_stock_and_in_the_default_format(self, network: str) -> None:
-        plain = make_plain(codec(network, (3, 64, 64)), (3, 64, 64))
+    def test_layers_are_stock_layers_in_the_default_format(self, network: str) -> None:
+        plain = make_plain_codec(codec(network, (3, 64, 64)), (3, 64, 64))
         kinds = {type(part) for part in plain.modules() if not list(part.children())}
         assert kinds == {nn.Conv2d, nn.ConvTranspose2d, nn.Linear}
         assert all(weight.is_contiguous() for weight in plain.parameters())
@@ -136,7 +136,7 @@ class TestPlain:
         with torch.no_grad():
             net.paint.bias[3] += 1
         with pytest.raises(Exception, match="varies within a patch"):
-            make_plain(net, (1, 16, 16))
+            make_plain_codec(net, (1, 16, 16))
 
     @pytest.mark.parametrize("name", ["bernoulli", "gaussian"])
     def test_same_loss(self, name: str) -> None:
@@ -157,31 +157,31 @@ class TestNaive:
             model.observe_encoded(x0, noise=noise),
             naive.observe_encoded(x0, noise=noise),
         )
-        for part in zip(leaves(seen(ours)), leaves(seen(theirs)), strict=True):
+        for part in zip(leaves(compared_parts(ours)), leaves(compared_parts(theirs)), strict=True):
             assert_near(*part)
         for level in ours.levels[1:]:
             assert 0 < level.evidence.boundary[:, 1:].float().mean() < 1
-        for a, b in zip(slopes(model, ours, x0), slopes(naive, theirs, x0), strict=True):
+        for a, b in zip(gradients(model, ours, x0), gradients(naive, theirs, x0), strict=True):
             assert (a is None) == (b is None)
             if a is not None:
                 assert_near(a, b)
 
     @pytest.mark.parametrize("events", [True, False])
     def test_gradients_from_a_state_on(self, events: bool, tiny_model: Any, draw: Any) -> None:
-        """What was in force before the video stays so until its level updates, if it does."""
+        """Starting from a state that some levels keep."""
         model = tiny_model(4, seed=12, window=5)
         if not events:
             model.rule = Subjective(expected=False, unexpected=False, window=5)
         naive, noise, x0 = make_naive(model), draw(model), scenes_in_x0(torch.float64)
         state = model.observe_encoded(x0[:, :5].detach()).state
-        state = tree_put(state, torch.tensor([1]), model.initial(1), 3)  # one starts anew
+        state = tree_put(state, torch.tensor([1]), model.initial(1), 3)  # one sequence is new
         ours, theirs = (net.observe_encoded(x0[:, 5:], state, noise[5:]) for net in (model, naive))
         assert ours.levels[1].evidence.boundary[0].any() == events
-        for a, b in zip(slopes(model, ours, x0), slopes(naive, theirs, x0), strict=True):
-            if b is not None:  # where nothing depends on a weight, one of them may say 0
+        for a, b in zip(gradients(model, ours, x0), gradients(naive, theirs, x0), strict=True):
+            if b is not None:  # a gradient can be None in one and 0 in the other
                 assert_near(torch.zeros_like(b) if a is None else a, b)
 
-    def test_goes_on_from_a_state(self, tiny_model: Any) -> None:
+    def test_continues_from_a_state(self, tiny_model: Any) -> None:
         model, x0 = tiny_model(3), scenes_in_x0(torch.float64)
         naive = make_naive(model)
         whole = model.observe_encoded(x0)
@@ -195,13 +195,13 @@ class TestNaive:
 
 
 def scenes_in_x0(dtype: torch.dtype) -> Tensor:
-    """x⁰ (3, 12, 12) that stays for a few frames and then jumps."""
+    """x⁰ (3, 12, 12), constant up to noise for three frames at a time."""
     jumps = 3 * normal(3, 4, 12).repeat_interleave(3, 1)
     return (jumps + 0.1 * normal(3, 12, 12, seed=1)).to(dtype).requires_grad_()
 
 
-def seen(trace: Trace) -> Any:
-    """All but what a level keeps for the next comparison only: the naive one computes it then."""
+def compared_parts(trace: Trace) -> Any:
+    """All parts of a trace except the comparison cache, which the naive version does not have."""
     blocks = [(block.d, block.c, block.s, block.q, block.d_next) for block in trace.state.blocks]
     levels = [(lv.s, lv.q, lv.p, lv.kl, lv.evidence) for lv in trace.levels]
     return trace.c0, levels, blocks, trace.state.windows, trace.state.time
@@ -213,13 +213,13 @@ def leaves(tree: Any) -> list[Tensor]:
     return [leaf for branch in tree or () for leaf in leaves(branch)]
 
 
-def slopes(model: VPR, trace: Trace, x0: Tensor) -> tuple[Tensor | None, ...]:
+def gradients(model: VPR, trace: Trace, x0: Tensor) -> tuple[Tensor | None, ...]:
     total = trace.c0.square().mean() + sum(level.kl.mean() for level in trace.levels)
     return torch.autograd.grad(total, [x0, *model.blocks.parameters()], allow_unused=True)
 
 
 class TestTiming:
-    def test_turns_and_medians_without_the_first_round(
+    def test_medians_in_turns_without_the_first_round(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         clock, order = [0.0], []
@@ -232,13 +232,13 @@ class TestTiming:
 
             return call
 
-        contenders = {"a": takes("a", [500, 1, 9, 2]), "b": takes("b", [500, 30, 10, 20])}
-        assert timing.alternating(contenders, 3, no_bar) == {"a": 2, "b": 20}
+        candidates = {"a": takes("a", [500, 1, 9, 2]), "b": takes("b", [500, 30, 10, 20])}
+        assert timing.median_seconds(candidates, 3, no_bar) == {"a": 2, "b": 20}
         assert order == ["a", "b"] * 4
 
 
 class TestFlops:
-    """Three products a layer: forward, and the gradients of weights and inputs, but frames'."""
+    """Three products per layer: forward, and gradients of weights and inputs, except for frames."""
 
     M = 5
 
@@ -270,14 +270,14 @@ class TestFlops:
         monkeypatch.setattr(flops, "SIZES", (10, 20))
         monkeypatch.setattr(flops, "TRIES", 2)
         times = iter([1.0, 0.5, 10.0, 4.0])
-        monkeypatch.setattr(flops, "seconds", lambda call: next(times))
+        monkeypatch.setattr(flops, "elapsed_seconds", lambda call: next(times))
         assert flops.peak_gflops(no_bar) == pytest.approx(max(2000 / 0.5, 16000 / 4) / 1e9)
 
 
 class TestStream:
-    def test_nothing_happens_but_level_2_compares(self, tiny_model: Any, scenes: Any) -> None:
+    def test_without_events_level_2_still_compares(self, tiny_model: Any, scenes: Any) -> None:
         model = tiny_model(3)
-        model.rule = stream.nothing_happens(model.config)
+        model.rule = stream.no_events_rule(model.config)
         feed = Stream(model)
         first, *rest = scenes(batch=1)[0]
         feed.push(first)
@@ -287,38 +287,38 @@ class TestStream:
         assert all(torch.equal(a.s, b.s) for a, b in zip(before.blocks[1:], feed.state.blocks[1:]))  # noqa: B905
         assert [int(window.pushed) for window in feed.state.windows] == [len(rest), 0]
 
-    def test_shipped_weights_only_where_they_fit(self) -> None:
+    def test_shipped_weights_only_for_matching_configurations(self) -> None:
         shapes = preset("cpu/3dsd")
-        assert fitting_model(shapes)[1] == "3dsd"
-        assert fitting_model(preset("cpu/moving-ball"))[1] == "moving-ball"
+        assert matching_model(shapes)[1] == "3dsd"
+        assert matching_model(preset("cpu/moving-ball"))[1] == "moving-ball"
         others = (
             preset("cpu/moving-ball-slow"),  # other data
             replace(shapes, model=replace(shapes.model, layers=4)),
         )
         for config in others:
-            model, name = fitting_model(config)
+            model, name = matching_model(config)
             assert name == "untrained"
             assert model.config == config.model
 
 
 class TestMemory:
-    def test_resident_memory_grows_with_what_is_held(self) -> None:
+    def test_resident_memory_grows_with_allocations(self) -> None:
         before = memory.resident_mb()
-        # From the system itself: the C library may still have as much of what others gave back.
+        # Allocated by the system, since the C library could reuse freed memory.
         with mmap.mmap(-1, 100 * 2**20) as held:
             for page in range(0, len(held), mmap.PAGESIZE):
                 held[page] = 1
             assert 90 < memory.resident_mb() - before < 150
         assert memory.peak_mb() >= before + 90
 
-    def test_other_systems_have_a_peak_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_peak_memory_without_proc(self, monkeypatch: pytest.MonkeyPatch) -> None:
         peak = memory.peak_mb()
         monkeypatch.setattr(memory, "STATUS", memory.STATUS / "nowhere")
         assert memory.peak_mb() > 0.9 * peak
 
 
 def bench(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    """What `vpr bench …` prints at a tiny scale."""
+    """The output of `vpr bench …` at a tiny scale."""
     assert main(["bench", *words, *TINY]) == 0
     out, _ = capsys.readouterr()
     return json.loads(out) if "--json" in words else out
@@ -331,7 +331,7 @@ class TestCommand:
         monkeypatch.setattr(stream, "BLOCK", 2)
 
     def test_train(self, capsys: pytest.CaptureFixture[str]) -> None:
-        ballast = torch.ones(150 * 2**20)  # 600 MB that are not the training's
+        ballast = torch.ones(150 * 2**20)  # 600 MB of this process, which must not be counted
         result = bench(capsys, "train", "--threads", "1", "--json", "--model.levels", "3")
         assert list(result) == [
             *("preset", "threads", "repeats", "frames", "weights", "update_rate", "limit_s"),
@@ -354,7 +354,7 @@ class TestCommand:
         assert result["limit_over_plain"] == result["limit_s"] / result["plain_s"]
         assert result["naive_over_core"] == result["naive_core_s"] / result["core_s"]
         limit, whole = (result[f"{a}_share_of_peak"] * result[f"{a}_s"] for a in ("limit", "vpr"))
-        assert 0 < limit < whole  # the step has all the work of the image network, and more
+        assert 0 < limit < whole  # a step includes the image network
         assert 50 < result["peak_memory_mb"] < 600
         assert ballast[0] == 1
 
@@ -403,7 +403,7 @@ class TestCommand:
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr(train, "peak_of_training_mb", lambda config, threads: 1.0)
+        monkeypatch.setattr(train, "training_peak_mb", lambda config, threads: 1.0)
         out = bench(capsys, kind, *words)
         assert "medians of 2 rounds" in out
         assert "costs nothing" in out
@@ -420,7 +420,7 @@ class TestCommand:
             ("rollout --threads 3", "unknown --threads 3"),
         ],
     )
-    def test_mistakes(self, words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_errors(self, words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
         try:
             code = main(["bench", *words.split()])
         except SystemExit as stop:

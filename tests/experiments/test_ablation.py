@@ -1,4 +1,4 @@
-"""Our additions to the paper's training, and what becomes of a run without each."""
+"""Removing additions to the paper's training, and the ablation experiment."""
 
 import json
 from dataclasses import fields, replace
@@ -9,14 +9,14 @@ from vpr.cli import main
 from vpr.config import RunConfig
 from vpr.experiments.figures import ablation
 from vpr.experiments.runner.base import Result, Results
-from vpr.experiments.shared.worlds import scored_events
+from vpr.experiments.shared.datasets import scored_events
 from vpr.presets import PAPER_STAGES, PRESETS, RECIPE, preset
 from vpr.training.additions import ADDITIONS, Addition, addition, additions_of
 from vpr.training.stages import Stage
 from vpr.utils.config_json import from_dict, to_dict
 
 BALL = preset("cpu/moving-ball")
-# With every addition there is, whatever the recipe has at present.
+# A configuration with all additions, also those that the recipe does not use.
 WHOLE = replace(
     BALL,
     stages=(
@@ -34,7 +34,7 @@ WHOLE = replace(
     model=replace(BALL.model, power=0.5),
     training=replace(BALL.training, frame_nats=200.0),
 )
-CHANGED = {  # what `remove` may change: fields of the stages, or of a part of the configuration
+CHANGED = {  # the only field of the stages that `remove` may change
     "persistence": "objectives",
     "overshooting": "objectives",
 }
@@ -45,7 +45,7 @@ def _changed(one: Stage, other: Stage) -> set[str]:
 
 
 @pytest.mark.parametrize("each", ADDITIONS, ids=lambda each: each.name)
-def test_what_is_removed_is_gone_and_everything_else_is_there(each: Addition) -> None:
+def test_remove_removes_exactly_one_addition(each: Addition) -> None:
     left = each.remove(WHOLE)
     assert set(additions_of(WHOLE)) - set(additions_of(left)) == {each}
     assert each.remove(left) == left
@@ -55,28 +55,28 @@ def test_what_is_removed_is_gone_and_everything_else_is_there(each: Addition) ->
 
 
 @pytest.mark.parametrize(("name", "field"), CHANGED.items())
-def test_nothing_but_one_field_of_the_stages_changes(name: str, field: str) -> None:
+def test_remove_changes_one_field_of_the_stages(name: str, field: str) -> None:
     left = addition(name).remove(WHOLE)
     assert replace(left, stages=WHOLE.stages) == WHOLE
     pairs = list(zip(WHOLE.stages, left.stages, strict=True))
     assert set().union(*(_changed(*pair) for pair in pairs)) == {field}
 
 
-def test_an_objective_is_removed_from_all_stages_and_no_other_is() -> None:
+def test_an_objective_is_removed_from_all_stages() -> None:
     left = addition("persistence").remove(WHOLE)
-    left_over = [stage.objectives for stage in left.stages]
-    assert left_over == [("overshooting",), (), ("overshooting",)]
+    objectives = [stage.objectives for stage in left.stages]
+    assert objectives == [("overshooting",), (), ("overshooting",)]
 
 
 def test_random_updates_are_removed_from_all_stages() -> None:
     left = addition("random-updates").remove(WHOLE)
     assert [stage.random_updates for stage in left.stages] == [0.0, 0.0, 0.0]
-    cu = ("CU",)  # a stage that had random updates only decides like the next one
+    cu = ("CU",)  # a stage without criteria takes those of the next stage
     assert [stage.criteria for stage in left.stages] == [cu, cu, ("CE", "CU")]
 
 
 def test_without_bottom_up_annealing_beta_rises_linearly_from_0() -> None:
-    """In the steps of all stages before the last, with both criteria."""
+    """β rises during all stages before the last, with both criteria."""
     left = addition("bottom-up-annealing").remove(WHOLE)
     assert replace(left, stages=WHOLE.stages) == WHOLE
     anneal, train = left.stages
@@ -88,22 +88,22 @@ def test_without_bottom_up_annealing_beta_rises_linearly_from_0() -> None:
     assert train == WHOLE.stages[2]
 
 
-def test_numbers_become_those_of_the_paper() -> None:
+def test_removed_numbers_are_those_of_the_paper() -> None:
     left = addition("data-scaled-reconstruction").remove(WHOLE)
     assert left == replace(WHOLE, training=replace(WHOLE.training, frame_nats=0.0))
     left = addition("root-mean-cu").remove(WHOLE)
     assert left == replace(WHOLE, model=replace(WHOLE.model, power=1.0))
 
 
-def test_the_paper_has_none_and_all_cpu_presets_have_the_same() -> None:
+def test_all_cpu_presets_have_the_same_additions_and_paper_presets_none() -> None:
     own = set(additions_of(BALL))
     assert {each.name for each in own} >= {"persistence", "bottom-up-annealing"}
     for name, config in PRESETS.items():
         assert set(additions_of(config)) == (own if name.startswith("cpu/") else set())
 
 
-def test_without_all_of_them_stages_are_about_the_paper() -> None:
-    """What is left of the recipe: β rises from the start, with both criteria and no other term."""
+def test_without_all_additions_the_stages_are_those_of_the_paper() -> None:
+    """Except for the names, the shares and the decay of the learning rate."""
     config = BALL
     for each in additions_of(BALL):
         config = each.remove(config)
@@ -118,12 +118,12 @@ def _shown(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, ob
     return stages
 
 
-def test_the_command_leaves_out_what_it_is_told_to(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_option_without_removes_additions(capsys: pytest.CaptureFixture[str]) -> None:
     plain = [to_dict(stage) for stage in RECIPE]
     assert _shown(capsys) == json.loads(json.dumps(plain))
-    told = _shown(capsys, "--without", "random-updates", "--without", "persistence")
-    assert all(stage["random_updates"] == 0.0 for stage in told)
-    assert not any("persistence" in stage["objectives"] for stage in told)  # type: ignore[operator]
+    stages = _shown(capsys, "--without", "random-updates", "--without", "persistence")
+    assert all(stage["random_updates"] == 0.0 for stage in stages)
+    assert not any("persistence" in stage["objectives"] for stage in stages)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_the_command_leaves_out_what_it_is_told_to(capsys: pytest.CaptureFixture
         (["paper/moving-ball", "--without", "persistence"], "has no persistence to leave out"),
     ],
 )
-def test_mistakes_are_one_line(
+def test_errors_are_one_line(
     words: list[str], wanted: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["train", *words, "--show"]) == 2
@@ -153,7 +153,7 @@ def _results() -> Results:
     return found
 
 
-def test_every_addition_is_left_out_of_every_dataset() -> None:
+def test_variants_remove_every_addition_on_every_dataset() -> None:
     found = ablation.variants("cpu")
     for name in ("moving-ball", "3dsd", "world-4", "world-9"):
         full = found[f"{name}-full"]
@@ -164,7 +164,7 @@ def test_every_addition_is_left_out_of_every_dataset() -> None:
     assert ablation.EXPERIMENT.seeds == 3
 
 
-def test_claims_are_of_every_level_and_figures_of_what_is_done() -> None:
+def test_claims_cover_every_level_and_figures_the_existing_results() -> None:
     results = _results()
     rows = {claim.what: claim for claim in ablation.claims(results)}
     assert rows["3DSD, our recipe: level-3 F1"].ours == [0.9, 0.9]

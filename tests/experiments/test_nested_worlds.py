@@ -1,4 +1,4 @@
-"""The benchmark of nested worlds: what is scored, and what is claimed of it."""
+"""The benchmark of nested worlds: variants, scores, claims and figure."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +11,8 @@ from vpr.data import NestedWorld, evaluation_rng
 from vpr.data.nested_world import level_changes
 from vpr.experiments.figures.nested_worlds import EXPERIMENT, claims, draw, is_solved, variants
 from vpr.experiments.runner.base import Result, Results
-from vpr.experiments.runner.inspect_training import LENGTH, SEED, SEQUENCES, look_at
-from vpr.experiments.shared.truth import LabelledWorld, labelled
+from vpr.experiments.runner.inspect_training import LENGTH, SEED, SEQUENCES, inspect_model
+from vpr.experiments.shared.labels import LabelledWorld, labelled
 from vpr.model import VPR
 from vpr.presets import preset
 from vpr.utils.config_json import to_dict
@@ -23,9 +23,9 @@ def _scores(f1: float) -> dict[str, float]:
 
 
 def _level(f1: float) -> dict[str, Any]:
-    blind = {"random": _scores(0.2), "periodic": _scores(0.1), "own": _scores(f1 / 2)}
+    others = {"random": _scores(0.2), "periodic": _scores(0.1), "own": _scores(f1 / 2)}
     time = {"step": 500, "seconds": 120.0} if f1 >= 0.95 else None
-    return _scores(f1) | blind | {"factor": "shape", "update_rate": 0.2, "time_to_f1": time}
+    return _scores(f1) | others | {"factor": "shape", "update_rate": 0.2, "time_to_f1": time}
 
 
 def _results(**worlds: tuple[float, ...]) -> Results:
@@ -40,7 +40,7 @@ def _results(**worlds: tuple[float, ...]) -> Results:
     return found
 
 
-def test_variants_are_the_evaluation_worlds_under_one_setting() -> None:
+def test_variants_are_the_evaluation_worlds_with_one_configuration() -> None:
     found, plain = variants("cpu"), preset("cpu/nested-world")
     assert list(found) == [f"world-{world}" for world in range(100, 120)]
     for name, config in found.items():
@@ -53,31 +53,35 @@ def test_variants_are_the_evaluation_worlds_under_one_setting() -> None:
     assert EXPERIMENT.seeds == 1
 
 
-def test_labels_are_the_true_events_of_levels_beside_those_of_factors() -> None:
+def test_labels_have_the_true_events_of_levels_and_factors() -> None:
     world = NestedWorld(world=1)  # independent clocks
     assert isinstance(labelled(world), LabelledWorld)
-    plain, told = (each.batch(8, 40, evaluation_rng(0)) for each in (world, labelled(world)))
-    assert (plain.frames == told.frames).all()
-    assert list(told.changes) == [*plain.changes, "level 2", "level 3"]
+    plain, labelled_batch = (
+        each.batch(8, 40, evaluation_rng(0)) for each in (world, labelled(world))
+    )
+    assert (plain.frames == labelled_batch.frames).all()
+    assert list(labelled_batch.changes) == [*plain.changes, "level 2", "level 3"]
     for level, marks in level_changes(plain).items():
-        assert (told.changes[f"level {level}"] == marks).all()
+        assert (labelled_batch.changes[f"level {level}"] == marks).all()
     factor = plain.changes[world.spec.factors[1]]
-    assert (told.changes["level 2"] != factor).any()  # factor 3 changes at other frames too
+    assert (
+        labelled_batch.changes["level 2"] != factor
+    ).any()  # factor 3 changes at other frames too
 
 
-def test_looks_score_a_level_against_its_own_events(tiny_model: Callable[..., VPR]) -> None:
+def test_inspections_score_a_level_against_its_own_events(tiny_model: Callable[..., VPR]) -> None:
     data = NestedWorld(world=1)
     model = tiny_model(levels=3, frame=data.frame)
-    told = look_at(model, model.rule, data)
+    levels = inspect_model(model, model.rule, data)
     truth = level_changes(data.batch(SEQUENCES, LENGTH, evaluation_rng(SEED)))
     for level, marks in truth.items():
-        assert told[str(level)]["sequence"]["true"] == marks[0, 1:].tolist()
+        assert levels[str(level)]["sequence"]["true"] == marks[0, 1:].tolist()
 
 
-def test_a_run_tells_both_truths_controls_and_the_world(tmp_path: Path) -> None:
+def test_metrics_have_both_scores_controls_and_the_world(tmp_path: Path) -> None:
     config = variants("tiny")["world-101"]
     assert isinstance(config.data, NestedWorld)
-    metrics = EXPERIMENT.measure(config, 0, tmp_path, lambda *told: None).metrics
+    metrics = EXPERIMENT.measure(config, 0, tmp_path, lambda *progress: None).metrics
     assert metrics["world"] == config.data.description
     assert metrics["levels"].keys() == {str(n) for n in range(2, config.model.levels + 1)}
     batch = config.data.batch(256, 50, evaluation_rng(0))
@@ -100,7 +104,7 @@ def test_claims_are_means_over_levels_and_a_count_of_worlds() -> None:
     rows = {claim.what.removeprefix("Nested worlds: "): claim for claim in claims(results)}
     assert rows["F1, all levels of all worlds"].ours == [0.9, 0.96, 1.0, 0.8, 1.0, 0.85]
     assert rows["level-3 F1"].ours == [0.8, 1.0]
-    assert rows["F1 of a blind control, random, all levels"].ours == [0.2] * 6
+    assert rows["F1 of control boundaries, random, all levels"].ours == [0.2] * 6
     assert rows["worlds of 3 in which every level has F1 ≥ 0.85"].ours == [2.0]
     minutes = next(claim for what, claim in rows.items() if what.startswith("minutes"))
     assert minutes.ours == [2.0] * 3
@@ -124,7 +128,7 @@ def test_a_world_is_solved_by_the_mean_of_its_runs() -> None:
         ),
     ],
 )
-def test_the_figure_shows_the_worlds_that_are_done(
+def test_the_figure_shows_the_worlds_with_results(
     worlds: dict[str, tuple[float, ...]], titles: list[str]
 ) -> None:
     figure = draw(_results(**worlds))

@@ -1,4 +1,4 @@
-"""`vpr reproduce` from end to end, at the scale of seconds."""
+"""`vpr reproduce` end to end, at scale tiny."""
 
 import json
 import re
@@ -18,11 +18,11 @@ from vpr.cli import main
 from vpr.experiments import EXPERIMENTS, experiment
 from vpr.experiments.figures import mechanism
 from vpr.experiments.runner.base import Result
-from vpr.experiments.runner.reproduce import Request, conclude, missing
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.runner.store import load, path_of, save
-from vpr.experiments.runner.trained import RECORD
-from vpr.experiments.shared.moving_ball import ball
+from vpr.experiments.runner.reproduce import Request, missing, write_outputs
+from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.store import load, result_path, save
+from vpr.experiments.runner.training_runs import RECORD
+from vpr.experiments.shared.moving_ball import moving_ball_run
 from vpr.presets import PRESETS
 from vpr.pretrained import TRAINING
 from vpr.training.additions import ADDITIONS, additions_of
@@ -36,7 +36,7 @@ COMMAND = [sys.executable, "-m", "vpr", "reproduce", "criteria", "--scale", "tin
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which `criteria` was stopped in the middle, and went on."""
+    """A folder in which `criteria` was interrupted and resumed."""
     folder = tmp_path_factory.mktemp("reproduce")
     words = [*COMMAND, "--seeds", "2", "--jobs", "1"]
     process = subprocess.Popen(words, cwd=folder, stderr=subprocess.PIPE)
@@ -47,7 +47,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert len(before) == 1
     stopped = _in_the_middle(folder)
     assert len(stopped) == 1
-    assert 4 <= RunFolder(stopped[0]).load().notes["step"] < 40  # where it would have ended
+    assert 4 <= RunFolder(stopped[0]).load().notes["step"] < 40  # the last step
     resumed = subprocess.run(words, cwd=folder, check=True, capture_output=True)
     assert b"5 runs to go" in resumed.stderr
     after = _results(folder)
@@ -76,7 +76,7 @@ def _results(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.glob("results/tiny/criteria/*-s*.json")}
 
 
-def test_results_have_what_people_look_for(done: Path) -> None:
+def test_the_fields_of_a_result_file(done: Path) -> None:
     content = json.loads((done / "results/tiny/criteria/both-s1.json").read_text())
     assert content.keys() == {"seed", "config", "provenance", "seconds", "metrics"}
     assert content["seed"] == content["config"]["seed"] == 1
@@ -85,13 +85,13 @@ def test_results_have_what_people_look_for(done: Path) -> None:
     assert content["seconds"] > 0
 
 
-def test_results_tell_where_the_trained_model_comes_from(done: Path) -> None:
+def test_results_have_the_provenance_of_the_trained_model(done: Path) -> None:
     content = json.loads((done / "results/tiny/criteria/both-s1.json").read_text())
     for part in ("measured", "trained"):
         assert content["provenance"][part] == provenance()
 
 
-def test_check_lists_results_of_other_settings(
+def test_check_lists_results_with_other_configurations(
     done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(done / "results", tmp_path / "results")
@@ -106,7 +106,7 @@ def test_check_lists_results_of_other_settings(
     assert main([*words, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found.keys() == {str(folder / name) for name in ("both-s1.json", "neither-s0.json")}
-    assert "another setting" in found[str(folder / "both-s1.json")]
+    assert "another configuration" in found[str(folder / "both-s1.json")]
     assert "no variant 'neither'" in found[str(folder / "neither-s0.json")]
     assert main(words) == 1
     assert capsys.readouterr().out.endswith("2 results do not match the present presets.\n")
@@ -123,7 +123,7 @@ def test_figure_summary_and_table_are_made(done: Path) -> None:
     assert f"| {sum(f1) / 2:.4f} ±" in table
 
 
-def test_the_list_tells_what_is_done(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_counts_finished_runs(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--scale", "tiny", "--seeds", "2", "--out", str(done / "results"), "--json"]
     assert main(["reproduce", "--list", *words]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
@@ -144,7 +144,7 @@ def test_runs_are_shared_between_experiments(
         assert json.loads(capsys.readouterr().out)["claims"]
 
 
-def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_failed_run_is_reported_and_the_others_continue(tmp_path: Path) -> None:
     words = [*COMMAND, "--seeds", "1", "--jobs", "2", "--runs", "runs"]
     (tmp_path / "runs").write_text("a file where a folder should be")
     ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
@@ -164,12 +164,12 @@ def test_a_run_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
         (["criteria", "--only", "cd"], "criteria has no variant 'cd': it has both, ce, cu"),
     ],
 )
-def test_mistakes_are_one_line(
+def test_errors_are_one_line(
     words: list[str], wanted: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["reproduce", *words]) == 2
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert told.startswith(f"vpr: {wanted}")
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line.startswith(f"vpr: {wanted}")
 
 
 def test_only_some_variants(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_only_some_variants(tmp_path: Path) -> None:
     ]
 
 
-def test_figures_without_matplotlib_say_what_to_install(
+def test_a_missing_matplotlib_is_an_error_with_instructions(
     done: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -192,14 +192,14 @@ def test_figures_without_matplotlib_say_what_to_install(
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_what_is_in_the_repository_was_made_by_the_command(name: str) -> None:
-    """Every file belongs to a variant as it is now, and the table says what the files say."""
+def test_the_results_in_the_repository_are_consistent(name: str) -> None:
+    """Every file belongs to a present variant, and the table has the values of the files."""
     experiment = EXPERIMENTS[name]
     results = load(ROOT / "results", experiment, "cpu")
     files = list((ROOT / "results" / name).glob("*-s*.json"))
     assert len(files) == sum(map(len, results.values()))
     for runs in results.values():
-        assert [run.seed for run in runs] == list(range(len(runs)))  # none was left out
+        assert [run.seed for run in runs] == list(range(len(runs)))  # all seeds
     for claim in experiment.claims(results) if results else []:
         mean = sum(claim.ours) / len(claim.ours)
         shown = f"{100 * mean:.1f} %" if claim.percent else f"{mean:.{claim.digits}f}"
@@ -209,33 +209,33 @@ def test_what_is_in_the_repository_was_made_by_the_command(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_preset_says_how_it_differs(name: str) -> None:
+def test_every_preset_has_a_description_of_its_differences(name: str) -> None:
     config = to_dict(PRESETS[name])
-    told = setting([Result("both", 0, config, {}, 0.0, {})])
-    assert told.startswith(f"{name}: ")
-    assert ("2 layers in each network (4)" in told) == (config["model"]["layers"] == 2)
-    assert (told == f"{name}: as in the paper") == name.startswith("paper/")
+    text = describe([Result("both", 0, config, {}, 0.0, {})])
+    assert text.startswith(f"{name}: ")
+    assert ("2 layers in each network (4)" in text) == (config["model"]["layers"] == 2)
+    assert (text == f"{name}: as in the paper") == name.startswith("paper/")
     for addition in ADDITIONS:
-        assert (addition.name in told) == addition.is_in(PRESETS[name])
+        assert (addition.name in text) == addition.is_in(PRESETS[name])
     steps = f"at most {PRESETS[name].training.steps:,} steps (15,000)"
-    assert (steps in told) == name.startswith("cpu/")
-    assert "|" not in told  # it would end the cell of the table
+    assert (steps in text) == name.startswith("cpu/")
+    assert "|" not in text  # would end the cell of the table
 
 
-def test_a_setting_tells_what_a_variant_changed() -> None:
-    told = {
-        variant: setting([Result(variant, 0, to_dict(config), {}, 0.0, {})])
+def test_descriptions_include_the_changes_of_variants() -> None:
+    texts = {
+        variant: describe([Result(variant, 0, to_dict(config), {}, 0.0, {})])
         for experiment in ("mechanism", "sensitivity")
         for variant, config in EXPERIMENTS[experiment].variants("cpu").items()
     }
-    assert "our recipe" in told["ours"]
-    assert not any(words in told["paper"] for words in ("our recipe", "KL balancing", "rate"))
-    assert "smaller image network" in told["paper"]
-    assert "size 32 (64)" in told["w100-g1.1"]
-    assert "width 100 (200)" in told["w100-g1.1"]
+    assert "our recipe" in texts["ours"]
+    assert not any(words in texts["paper"] for words in ("our recipe", "KL balancing", "rate"))
+    assert "smaller image network" in texts["paper"]
+    assert "size 32 (64)" in texts["w100-g1.1"]
+    assert "width 100 (200)" in texts["w100-g1.1"]
 
 
-def test_mechanism_trains_one_network_in_as_many_steps() -> None:
+def test_mechanism_has_one_network_and_number_of_steps() -> None:
     for scale in ("cpu", "tiny", "paper"):
         ours, paper = mechanism.variants(scale).values()
         assert additions_of(ours)
@@ -247,11 +247,11 @@ def test_mechanism_trains_one_network_in_as_many_steps() -> None:
         assert (paper.stages, paper.model.power) == (theirs.stages, 1.0)
         for name in ("learning_rate", "final_learning_rate", "frame_nats", "kl_balancing"):
             assert getattr(paper.training, name) == getattr(theirs.training, name)
-    assert mechanism.variants("cpu")["ours"] == ball("cpu")
-    assert mechanism.variants("paper")["paper"] == ball("paper")
+    assert mechanism.variants("cpu")["ours"] == moving_ball_run("cpu")
+    assert mechanism.variants("paper")["paper"] == moving_ball_run("paper")
 
 
-def test_seeds_are_those_of_the_experiment_unless_told(
+def test_the_default_number_of_seeds_is_that_of_the_experiment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["reproduce", "--list", "--out", str(tmp_path), "--json"]
@@ -264,13 +264,13 @@ def test_seeds_are_those_of_the_experiment_unless_told(
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_measures_draws_and_tells(name: str, tmp_path: Path) -> None:
-    """Two variants, or the only one, are enough for a figure, a summary and lines of the table."""
+def test_every_experiment_runs(name: str, tmp_path: Path) -> None:
+    """Measure up to two variants, and write figure, summary and table after each."""
     experiment, folder = EXPERIMENTS[name], tmp_path / "results"
     for variant, config in list(experiment.variants("tiny").items())[:2]:
-        measured = experiment.measure(config, 0, tmp_path / "runs", lambda *told: None)
-        save(path_of(folder, experiment, variant, 0), config, 0, measured)
-        conclude(experiment, folder, "tiny")  # also of what is there so far
+        measured = experiment.measure(config, 0, tmp_path / "runs", lambda *progress: None)
+        save(result_path(folder, experiment, variant, 0), config, 0, measured)
+        write_outputs(experiment, folder, "tiny")
     assert (folder / name / f"{name}.png").exists()
     summary = json.loads((folder / name / "summary.json").read_text(), parse_constant=pytest.fail)
     assert summary["claims"]
@@ -280,11 +280,11 @@ def test_every_experiment_measures_draws_and_tells(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("change", "wanted"),
     [
-        (lambda content: content["config"]["model"].update(gamma=2.0), "under another setting"),
-        (lambda content: content.pop("metrics"), "is not the result of a run"),
+        (lambda content: content["config"]["model"].update(gamma=2.0), "has another configuration"),
+        (lambda content: content.pop("metrics"), "is not a result file"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused_before_anything_runs(
+def test_invalid_result_files_are_refused_before_anything_runs(
     change: Callable[[dict[str, Any]], object],
     wanted: str,
     done: Path,
@@ -323,5 +323,5 @@ def test_the_same_files_give_the_same_figure(done: Path) -> None:
     folder = done / "results" / "tiny"
     paths = [folder / "criteria" / f"criteria.{kind}" for kind in ("png", "svg")]
     before = [path.read_bytes() for path in paths]
-    conclude(EXPERIMENTS["criteria"], folder, "tiny")
+    write_outputs(EXPERIMENTS["criteria"], folder, "tiny")
     assert [path.read_bytes() for path in paths] == before

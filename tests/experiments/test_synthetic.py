@@ -1,4 +1,4 @@
-"""The minimal VPR against a literal loop, and the experiment that is made of it."""
+"""The minimal VPR, compared with a literal loop, and the experiment on Synthetic."""
 
 from __future__ import annotations
 
@@ -17,76 +17,76 @@ from vpr.events import Subjective
 from vpr.events import Window as Reference
 from vpr.experiments.figures.synthetic import EXPERIMENT, NOISY, claims, draw, measure, variants
 from vpr.experiments.runner.base import Measured, Result, Results
-from vpr.experiments.runner.store import load, path_of, save
-from vpr.experiments.shared.minimal_vpr import Minimal, MinimalConfig, Seen, Values, Window
+from vpr.experiments.runner.store import load, result_path, save
+from vpr.experiments.shared.minimal_vpr import Detections, MinimalConfig, MinimalVPR, Values, Window
 
 SMALL = MinimalConfig(batch_size=3, length=30, window=7, hidden=8, steps=6, look_every=3)
 
 
 def sequences(config: MinimalConfig, seed: int = 0) -> tuple[Values, np.ndarray]:
-    """q (B, T) and where it jumps."""
+    """q (B, T), and its jumps."""
     rng = evaluation_rng(seed)
     batch = config.data.batch(config.batch_size, config.length, rng)
-    return Minimal(config, seed).posterior(batch.frames, rng), batch.changes["value"]
+    return MinimalVPR(config, seed).posterior(batch.frames, rng), batch.changes["value"]
 
 
-def one_by_one(model: Minimal, q: Values) -> Seen:
-    """The definitions, with the beliefs and the rule of the full model, a sequence at a time."""
+def observe_literally(model: MinimalVPR, q: Values) -> Detections:
+    """One sequence at a time, with the beliefs and the rule of the full model."""
     config = model.config
     rule = Subjective(unexpected=config.unexpected, gamma=config.gamma, window=config.window)
-    rows = [_one(model, rule, torch.from_numpy(row)) for row in q]
-    return Seen(*(np.asarray(values) for values in zip(*rows, strict=True)))
+    rows = [_observe_one(model, rule, torch.from_numpy(row)) for row in q]
+    return Detections(*(np.asarray(values) for values in zip(*rows, strict=True)))
 
 
-def _one(model: Minimal, rule: Subjective, q: torch.Tensor) -> list[list[float]]:
+def _observe_one(model: MinimalVPR, rule: Subjective, q: torch.Tensor) -> list[list[float]]:
     window = Reference.filled(1, rule.window, torch.tensor(torch.nan).double())
     s, std, first = q[:1], torch.ones(1).double(), torch.zeros(1, dtype=torch.long)
-    seen = [[s.item(), False, False, False]]
+    found = [[s.item(), False, False, False]]
     for now in q[1:]:
         p_ch = Belief(model.transition(s), std)
         new = Belief(now[None], std)
         d_st, d_ch = kl(new, Belief(s, std))[None], kl(new, p_ch)[None]
-        said = rule.decide(2, first, d_st, d_ch, window.mean())
-        unexpected = bool(d_st > said.threshold)  # though it may not decide
-        seen.append([s.item(), bool(said.expected), unexpected, bool(said.boundary)])
+        decision = rule.decide(2, first, d_st, d_ch, window.mean())
+        unexpected = bool(d_st > decision.threshold)  # also if CU is not used
+        found.append([s.item(), bool(decision.expected), unexpected, bool(decision.boundary)])
         window = window.push(d_st, first)
-        s = now[None] if said.boundary else s
-    return [list(values) for values in zip(*seen, strict=True)]
+        s = now[None] if decision.boundary else s
+    return [list(values) for values in zip(*found, strict=True)]
 
 
 @pytest.mark.parametrize("unexpected", [True, False])
 @pytest.mark.parametrize("noise", [0.0, 0.7])
-def test_batched_is_the_literal_loop(unexpected: bool, noise: float) -> None:
+def test_batches_equal_the_literal_loop(unexpected: bool, noise: float) -> None:
     config = replace(SMALL, unexpected=unexpected, noise=noise)
-    model, q = Minimal(config, 0), sequences(config)[0].astype(np.float64)
+    model, q = MinimalVPR(config, 0), sequences(config)[0].astype(np.float64)
     model.transition.double()
     with torch.no_grad():
-        wanted = one_by_one(model, q)
-    seen = model.observe(q, Window(len(q), config.window))
-    for ours, theirs in zip(seen, wanted, strict=True):
+        wanted = observe_literally(model, q)
+    found = model.observe(q, Window(len(q), config.window))
+    for ours, theirs in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    assert seen.boundary.any()
+    assert found.boundary.any()
 
 
-def test_window_lives_on_from_batch_to_batch() -> None:
-    model, (q, _) = Minimal(SMALL, 0), sequences(SMALL)
+def test_the_window_is_kept_between_batches() -> None:
+    model, (q, _) = MinimalVPR(SMALL, 0), sequences(SMALL)
     frames = SMALL.length - 1
-    model.learn(q)
+    model.train_step(q)
     before = model.window.values.copy()
-    model.watch(q)
+    model.detect(q)
     assert model.window.pushed == frames
     np.testing.assert_array_equal(model.window.values, before)
-    model.learn(q)
+    model.train_step(q)
     assert model.window.pushed == 2 * frames
 
 
-def test_empty_window_finds_nothing_unexpected() -> None:
+def test_the_mean_of_an_empty_window_is_infinite() -> None:
     assert np.isinf(Window(2, 3).mean()).all()
-    assert Window(2, 3, usual=1.5).mean().tolist() == [1.5, 1.5]
+    assert Window(2, 3, initial=1.5).mean().tolist() == [1.5, 1.5]
 
 
 class Successor(nn.Module):
-    """Knows where each level goes next."""
+    """The true transition."""
 
     def __init__(self, config: MinimalConfig) -> None:
         super().__init__()
@@ -98,33 +98,33 @@ class Successor(nn.Module):
 
 def test_a_perfect_transition_finds_every_jump_without_noise() -> None:
     config = replace(SMALL, unexpected=False)
-    model, (q, true) = Minimal(config, 0), sequences(config)
+    model, (q, true) = MinimalVPR(config, 0), sequences(config)
     model.transition = Successor(config)  # type: ignore[assignment]
-    assert score(model.watch(q).boundary, true).f1 == 1
+    assert score(model.detect(q).boundary, true).f1 == 1
 
 
 def test_without_updates_nothing_is_learned() -> None:
     config = replace(SMALL, unexpected=False)
-    model, (q, true) = Minimal(config, 0), sequences(config)
-    model.transition = nn.Identity()  # type: ignore[assignment]  # says that nothing changes
-    seen = model.learn(q)
+    model, (q, true) = MinimalVPR(config, 0), sequences(config)
+    model.transition = nn.Identity()  # type: ignore[assignment]  # predicts no change
+    found = model.train_step(q)
     assert true.any()
-    assert not seen.boundary.any()
-    assert seen.unexpected.any()
+    assert not found.boundary.any()
+    assert found.unexpected.any()
 
 
-def test_learning_lowers_the_error_of_the_prediction() -> None:
+def test_training_reduces_the_prediction_error() -> None:
     config = replace(SMALL, hidden=32, batch_size=16, learning_rate=1e-2)
-    model, rng = Minimal(config, 0), training_rng(0)
+    model, rng = MinimalVPR(config, 0), training_rng(0)
 
-    def learn() -> float:
+    def train_step() -> float:
         batch = config.data.batch(config.batch_size, config.length, rng)
-        seen = model.learn(q := model.posterior(batch.frames, rng))
+        found = model.train_step(q := model.posterior(batch.frames, rng))
         with torch.no_grad():
-            predicted = model.transition(torch.from_numpy(seen.state[seen.boundary])).numpy()
-        return float(((q[seen.boundary] - predicted) ** 2).mean())
+            predicted = model.transition(torch.from_numpy(found.state[found.boundary])).numpy()
+        return float(((q[found.boundary] - predicted) ** 2).mean())
 
-    errors = [learn() for _ in range(40)]
+    errors = [train_step() for _ in range(40)]
     assert np.mean(errors[-5:]) < 0.5 * np.mean(errors[:5])
 
 
@@ -153,7 +153,7 @@ def results() -> Results:
     return tiny_results()
 
 
-def test_draws_and_claims_what_is_there(results: Results) -> None:
+def test_figure_and_claims_of_existing_results(results: Results) -> None:
     pytest.importorskip("matplotlib")
     some = {name: results[name] for name in (NOISY, "chance-n0.0")}
     for part in (results, some, {"chance-n0.0": results["chance-n0.0"]}):
@@ -164,12 +164,12 @@ def test_draws_and_claims_what_is_there(results: Results) -> None:
     assert len(claims(some)) < len(claims(results))
 
 
-def test_variants_do_not_take_each_others_files(tmp_path: Path) -> None:
+def test_variants_have_separate_files(tmp_path: Path) -> None:
     for name, config in variants("cpu").items():
-        save(path_of(tmp_path, EXPERIMENT, name, 3), config, 3, Measured({}, 0.0))
+        save(result_path(tmp_path, EXPERIMENT, name, 3), config, 3, Measured({}, 0.0))
     found = load(tmp_path, EXPERIMENT, "cpu")
     assert {name: len(runs) for name, runs in found.items()} == dict.fromkeys(variants("cpu"), 1)
 
 
-def test_chance_is_the_papers_data() -> None:
+def test_random_jumps_are_the_data_of_the_paper() -> None:
     assert variants("cpu")["chance-n0.0"].data == Synthetic(values=20)

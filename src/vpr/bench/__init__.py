@@ -1,4 +1,4 @@
-"""How fast we are, as ratios to what bounds it: measured in one run, side by side."""
+"""Benchmarks of speed and memory, as ratios of alternatives that are timed in turn."""
 
 from vpr.bench.data import bench_data
 from vpr.bench.rollout import bench_rollout

@@ -1,4 +1,4 @@
-"""Footage to measure with: textured scenes that pan, 640×360, h264."""
+"""Generated footage for benchmarks: panning textured scenes, 640×360, h264."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 HEIGHT, WIDTH, RATE = 360, 640, 25
-SCENE = 100  # frames from cut to cut
+SCENE = 100  # frames between cuts
 
 
 def write_scenes(path: Path, frames: int, seed: int = 0) -> None:
-    """So many frames, a cut every four seconds; about the bits of a video call."""
+    """Write a video with a cut every four seconds; its bit rate is about that of a video call."""
     import av
 
     with av.open(str(path), "w") as file:
@@ -27,36 +27,36 @@ def write_scenes(path: Path, frames: int, seed: int = 0) -> None:
         file.mux(stream.encode())
 
 
-def write_repeated(path: Path, once: Path, times: int) -> None:
-    """The packets of a file over and over, without encoding them again."""
+def write_repeated(path: Path, source: Path, times: int) -> None:
+    """Repeat the packets of a video file, without encoding them again."""
     import av
 
     with av.open(str(path), "w") as file:
         out: Any = None
         shift = 0
         for _ in range(times):
-            with av.open(str(once)) as source:
-                given: Any = source.streams.video[0]
-                out = out or file.add_stream_from_template(given)
-                for packet in source.demux(given):
-                    if packet.pts is None or packet.dts is None:  # the end
+            with av.open(str(source)) as opened:
+                stream: Any = opened.streams.video[0]
+                out = out or file.add_stream_from_template(stream)
+                for packet in opened.demux(stream):
+                    if packet.pts is None or packet.dts is None:  # end of the stream
                         continue
                     packet.pts, packet.dts = packet.pts + shift, packet.dts + shift
                     packet.stream = out
                     file.mux(packet)
-                shift += given.duration
+                shift += stream.duration
 
 
 def _scenes(frames: int, rng: np.random.Generator) -> Iterator[NDArray[np.uint8]]:
     for number in range(frames):
         place = number % SCENE
         if place == 0:
-            world = _texture(rng)
-        yield np.ascontiguousarray(world[:, 2 * place : 2 * place + WIDTH])
+            texture = _texture(rng)
+        yield np.ascontiguousarray(texture[:, 2 * place : 2 * place + WIDTH])
 
 
 def _texture(rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Coarse patches of colour with finer ones on them, wider than a frame."""
+    """Noise of three spatial scales, wider than a frame."""
     size = WIDTH + 2 * SCENE, HEIGHT
     whole = np.zeros((size[1], size[0], 3))
     for cells, weight in ((6, 0.6), (40, 0.3), (160, 0.1)):

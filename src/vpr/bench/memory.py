@@ -1,4 +1,4 @@
-"""Resident memory, now and at its peak."""
+"""Current and peak resident memory."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from vpr.training.loop import without_denormals
 from vpr.training.session import Session
 
 STATUS = Path("/proc/self/status")
-STEPS = 3  # the first makes Adam's moments, the next meet them
+STEPS = 3  # the first allocates the moments of Adam
 
 
 def resident_mb() -> float:
-    """Of this process, now."""
-    return _status_mb("VmRSS") or _most_mb()
+    """Current resident memory of this process."""
+    return _status_mb("VmRSS") or _max_rss_mb()
 
 
 def peak_mb() -> float:
-    """The most that this process ever had.
+    """Peak resident memory of this process.
 
-    Not from getrusage where Linux tells it: a child starts there with its parent's mark.
+    Not from getrusage on Linux, where a child process inherits the peak of its parent.
     """
-    return _status_mb("VmHWM") or _most_mb()
+    return _status_mb("VmHWM") or _max_rss_mb()
 
 
-def peak_of_training_mb(config: RunConfig, threads: int) -> float:
-    """Of a fresh process that makes a few training steps and nothing else."""
+def training_peak_mb(config: RunConfig, threads: int) -> float:
+    """Peak memory of a new process that performs a few training steps."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(_train_and_tell, config, threads).result()
+        return pool.submit(_train_and_measure, config, threads).result()
 
 
-def _train_and_tell(config: RunConfig, threads: int) -> float:
+def _train_and_measure(config: RunConfig, threads: int) -> float:
     torch.set_num_threads(threads)
     session = Session(config)
     with without_denormals(), training_step(session, session.batch()) as step:
@@ -48,17 +48,17 @@ def _train_and_tell(config: RunConfig, threads: int) -> float:
 
 
 def _status_mb(key: str) -> float | None:
-    """A line such as "VmRSS:   123 kB"; None where there is no /proc."""
+    """The value of a line such as "VmRSS:   123 kB"; None if there is no /proc."""
     if not STATUS.exists():
         return None
     lines = STATUS.read_text().splitlines()
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(key)), None)
 
 
-def _most_mb() -> float:
+def _max_rss_mb() -> float:
     try:
         import resource  # not on Windows
     except ImportError:
-        raise VPRError("this system does not tell how much memory a process has") from None
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (2**20 if sys.platform == "darwin" else 2**10)  # bytes there, kB elsewhere
+        raise VPRError("the memory of a process is not available on this system") from None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)  # bytes on macOS, else kB

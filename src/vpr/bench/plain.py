@@ -1,7 +1,7 @@
-"""The image networks once more, of stock layers only, with the same weights and numbers.
+"""The image networks with stock PyTorch layers, as a reference for `vpr bench train`.
 
-This is what one would write first: nn.Conv2d, nn.ConvTranspose2d and nn.Linear on ordinary frames
-(M, C, H, W) in the default memory format. Our own codecs have to be faster to be worth their code.
+They compute the same values as our codecs, with nn.Conv2d, nn.ConvTranspose2d and nn.Linear on
+frames (M, C, H, W) in the default memory format.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from vpr.nets.dense import SLOPE, Layers
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d, nn.ConvTranspose2d)
 
 
-class Plain(nn.Module):
-    """What a codec computes, on frames (M, *frame) instead of its layout."""
+class PlainCodec(nn.Module):
+    """Encoder and decoder on frames (M, *frame), without the layout of a codec."""
 
     def encode(self, frames: Tensor) -> Tensor:
         raise NotImplementedError
@@ -29,8 +29,8 @@ class Plain(nn.Module):
         raise NotImplementedError
 
 
-class PlainWorldModels(Plain):
-    """Convolutions to x⁰, transposed convolutions back."""
+class PlainWorldModels(PlainCodec):
+    """Convolutions and transposed convolutions."""
 
     def __init__(self, codec: WorldModels, frame: tuple[int, ...]) -> None:
         super().__init__()
@@ -55,11 +55,11 @@ class PlainWorldModels(Plain):
         return last(y)  # type: ignore[no-any-return]
 
 
-class PlainFolded(Plain):
-    """A dense layer on patches of k×k is a convolution of kernel and stride k.
+class PlainFolded(PlainCodec):
+    """Dense layers on patches of k×k as convolutions with kernel size and stride k.
 
-    A dense layer that paints such patches is a transposed one. Stock layers have one bias a
-    channel; an untrained codec's biases are the same all over a patch, so nothing is lost.
+    Dense layers to patches become transposed convolutions. Stock layers have one bias per channel,
+    which is sufficient for an untrained codec, whose biases are constant within a patch.
     """
 
     def __init__(self, codec: Folded, frame: tuple[int, ...]) -> None:
@@ -71,14 +71,16 @@ class PlainFolded(Plain):
         self.embed = _linear(codec.embed)
         self.unfold = _linear(codec.unfold)
         with torch.no_grad():
-            flat = self.embed.weight.t()[: self.unfold.out_features]  # without the mean over places
+            flat = self.embed.weight.t()[
+                : self.unfold.out_features
+            ]  # without the mean over positions
             for values in (flat, self.unfold.weight, self.unfold.bias):
                 values.copy_(_channels_first(values, places))
         self.up = nn.ModuleList(_to_patches(layer, 2) for layer in codec.up)  # type: ignore[arg-type]
         self.modulate, self.tint = _linear(codec.modulate), _linear(codec.tint)
         colours = codec.paint.out_features // codec.PIXELS
         self.paint, self.colour = _patches_and_colour(codec.paint, colours)
-        # A tint's outline is a channel of its own: (tint, pixel) → (pixel, tint).
+        # Each tint has a channel for its outline: (tint, pixel) → (pixel, tint).
         outlines = _linear(codec.shape)
         with torch.no_grad():
             for values in (outlines.weight, outlines.bias):
@@ -110,7 +112,7 @@ class PlainFolded(Plain):
         return self.paint(y) + _tinted(self.shape(y), tint) + smooth  # type: ignore[no-any-return]
 
 
-class PlainFeatures(Plain):
+class PlainVectorCodec(PlainCodec):
     """Dense layers on vectors."""
 
     def __init__(self, codec: VectorCodec) -> None:
@@ -124,19 +126,19 @@ class PlainFeatures(Plain):
         return self.dec(c0)  # type: ignore[no-any-return]
 
 
-def make_plain(codec: Codec, frame: tuple[int, ...]) -> Plain:
-    """The stock twin of a codec for frames of this shape, with a copy of its weights."""
+def make_plain_codec(codec: Codec, frame: tuple[int, ...]) -> PlainCodec:
+    """A version of a codec with stock layers, for frames of this shape, with copied weights."""
     if isinstance(codec, WorldModels):
         return PlainWorldModels(codec, frame)
     if isinstance(codec, Folded):
         return PlainFolded(codec, frame)
     if isinstance(codec, VectorCodec):
-        return PlainFeatures(codec)
-    raise VPRError(f"no plain network computes what {type(codec).__name__} does")
+        return PlainVectorCodec(codec)
+    raise VPRError(f"there is no plain version of {type(codec).__name__}")
 
 
 def plain_nll(output: Tensor, frames: Tensor, likelihood: str) -> Tensor:
-    """−ln p(frames | output), summed, with PyTorch's own losses."""
+    """−ln p(frames | output), summed, with the losses of PyTorch."""
     if likelihood == "bernoulli":
         return F.binary_cross_entropy_with_logits(output, frames, reduction="sum")
     return 0.5 * F.mse_loss(output, frames, reduction="sum")
@@ -195,7 +197,7 @@ def _to_patches(layer: nn.Linear, k: int) -> nn.ConvTranspose2d:
     weight = layer.weight.view(k, k, -1, layer.in_features).permute(3, 2, 0, 1)
     bias = layer.bias.view(k * k, -1)
     if not torch.equal(bias, bias[:1].expand_as(bias)):
-        raise VPRError("a trained bias varies within a patch, a stock layer's does not")
+        raise VPRError("the bias varies within a patch, which stock layers do not support")
     stock = nn.ConvTranspose2d(weight.shape[0], weight.shape[1], k, k)
     return _filled(stock, weight, bias[0])
 
@@ -203,7 +205,7 @@ def _to_patches(layer: nn.Linear, k: int) -> nn.ConvTranspose2d:
 def _patches_and_colour(
     layer: nn.Linear, channels: int
 ) -> tuple[nn.ConvTranspose2d, nn.ConvTranspose2d]:
-    """The last layer of `Folded`, which gives each patch 16 pixels and one colour."""
+    """The last layer of `Folded`, whose outputs are 16 pixels and one colour per patch."""
     pixels = 16 * channels
     parts = [nn.Linear(layer.in_features, n) for n in (pixels, channels)]
     for part, rows in zip(parts, (slice(pixels), slice(pixels, None)), strict=True):
@@ -212,5 +214,5 @@ def _patches_and_colour(
 
 
 def _channels_first(values: Tensor, places: int) -> Tensor:
-    """(places·channels, …), places before channels, → channels before places."""
+    """(places·channels, …) → (channels·places, …)."""
     return values.reshape(places, -1, *values.shape[1:]).transpose(0, 1).reshape(values.shape)

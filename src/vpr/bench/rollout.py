@@ -1,4 +1,4 @@
-"""`vpr bench rollout`: jumps from event to event, beside decoding what they lead to."""
+"""`vpr bench rollout`: a rollout, compared with decoding its states alone."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 import torch
 
 from vpr.bench.steps import Step
-from vpr.bench.timing import Bar, alternating
-from vpr.bench.weights import fitting_model
+from vpr.bench.timing import Bar, median_seconds
+from vpr.bench.weights import matching_model
 from vpr.config import RunConfig
 from vpr.data import evaluation_rng
 from vpr.generation.generate import decode, rollout
 from vpr.model import VPR
 
 STEPS = 200
-SEQUENCES = (1, 16)  # jumps of several sequences share the reading of the weights
-WATCHED = 10  # frames before
+SEQUENCES = (1, 16)  # several sequences read the weights from memory once
+OBSERVED = 10  # frames before the rollout
 
 
 def bench_rollout(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
     """Seconds of a rollout at the top level, and of decoding its states alone."""
-    model, weights = fitting_model(config)
-    contenders: dict[str, Step] = {}
+    model, weights = matching_model(config)
+    candidates: dict[str, Step] = {}
     for count in SEQUENCES:
-        contenders |= _both(model, config, count)
-    timed = alternating(contenders, repeats, bar)
+        candidates |= _rollout_and_decoding(model, config, count)
+    timed = median_seconds(candidates, repeats, bar)
     return {
         "preset": config.preset,
         "threads": torch.get_num_threads(),
@@ -38,8 +38,8 @@ def bench_rollout(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def _both(model: VPR, config: RunConfig, count: int) -> dict[str, Step]:
-    batch = config.data.batch(count, WATCHED, evaluation_rng(config.seed))
+def _rollout_and_decoding(model: VPR, config: RunConfig, count: int) -> dict[str, Step]:
+    batch = config.data.batch(count, OBSERVED, evaluation_rng(config.seed))
     state, top = model.observe(torch.from_numpy(batch.frames)).state, model.config.levels
     states = rollout(model, state, top, STEPS).states
     return {

@@ -1,4 +1,4 @@
-"""`vpr bench segment`: footage to events, beside PySceneDetect's content detector, on one core."""
+"""`vpr bench segment`: segmentation, compared with PySceneDetect's ContentDetector, on one core."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ import torch
 
 from vpr.bench.footage import RATE, write_repeated, write_scenes
 from vpr.bench.memory import peak_mb
-from vpr.bench.timing import Bar, alternating
-from vpr.bench.watched import Watched
+from vpr.bench.timed_segmentation import TimedSegmentation
+from vpr.bench.timing import Bar, median_seconds
 from vpr.errors import VPRError
 from vpr.segmenting import segment
 from vpr.segmenting.batch import write_files
 
 MINUTE = 60 * RATE  # frames
-DETECTORS = {"content": "opencv", "content_pyav": "pyav"}  # PySceneDetect's name of the backend
+DETECTORS = {"content": "opencv", "content_pyav": "pyav"}  # backend of PySceneDetect
 
 
 def bench_segment(
     files: Sequence[str], name: str, repeats: int, minutes: int, bar: Bar
 ) -> dict[str, Any]:
-    """Frames a second of the contenders, where our time goes, and the memory of long footage.
+    """Frames per second, shares of decoding and model, and the memory of long footage.
 
-    Without files, a minute that it makes itself; the memory is always of a minute of these and of
-    so many `minutes`.
+    Speed is measured on `files`, or else on a generated minute; memory on the generated minute and
+    on `minutes` repetitions of it.
     """
     if importlib.util.find_spec("scenedetect") is None:
         raise VPRError("the comparison needs PySceneDetect: pip install 'vpr-torch[scenedetect]'")
@@ -42,7 +42,7 @@ def bench_segment(
         write_scenes(short, MINUTE)
         write_repeated(long, short, minutes)
         timed = [_speed(file, name, repeats, Path(folder), bar) for file in files or [str(short)]]
-        memory = [_peak_of(path, name) for path in (short, long)]
+        memory = [_segmentation_peak_mb(path, name) for path in (short, long)]
     return {
         "model": name,
         "threads": torch.get_num_threads(),
@@ -57,7 +57,7 @@ def bench_segment(
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Everything in here, PySceneDetect's threads too, shares one core, where the system can."""
+    """Restrict the process, including threads of PySceneDetect, to one core, if supported."""
     before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     if before:
         os.sched_setaffinity(0, {min(before)})
@@ -69,11 +69,11 @@ def one_core() -> Iterator[None]:
 
 
 def _speed(file: str, name: str, repeats: int, folder: Path, bar: Bar) -> dict[str, Any]:
-    ours = Watched(file, name, folder)
+    ours = TimedSegmentation(file, name, folder)
     others: dict[str, Callable[[], object]] = {
-        each: partial(detect, file, backend) for each, backend in DETECTORS.items()
+        each: partial(detect_scenes, file, backend) for each, backend in DETECTORS.items()
     }
-    taken = alternating({"vpr": ours} | others, repeats, bar)
+    taken = median_seconds({"vpr": ours} | others, repeats, bar)
     decoding, model = ours.median_shares()
     return {
         "file": file,
@@ -86,8 +86,8 @@ def _speed(file: str, name: str, repeats: int, folder: Path, bar: Bar) -> dict[s
     }
 
 
-def detect(file: str, backend: str) -> int:
-    """PySceneDetect's content detector as it comes; the number of scenes."""
+def detect_scenes(file: str, backend: str) -> int:
+    """The number of scenes that ContentDetector finds with its default settings."""
     from scenedetect import ContentDetector, SceneManager, open_video
 
     manager = SceneManager()
@@ -96,13 +96,13 @@ def detect(file: str, backend: str) -> int:
     return len(manager.get_scene_list())
 
 
-def _peak_of(path: Path, name: str) -> float:
-    """Of a fresh process that segments one file and does nothing else."""
+def _segmentation_peak_mb(path: Path, name: str) -> float:
+    """Peak memory of a new process that segments one file."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(_segment_and_tell, path, name).result()
+        return pool.submit(_segment_and_measure, path, name).result()
 
 
-def _segment_and_tell(path: Path, name: str) -> float:
+def _segment_and_measure(path: Path, name: str) -> float:
     from vpr.utils.threads import use_threads
 
     use_threads(1)

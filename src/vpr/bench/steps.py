@@ -1,4 +1,4 @@
-"""What is timed: a step of the image network, of the hierarchy, of training."""
+"""The functions that are timed: steps of the image network, of the hierarchy, and of training."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from lightning_fabric import Fabric
 from torch import Tensor
 
-from vpr.bench.plain import make_plain, plain_nll
+from vpr.bench.plain import make_plain_codec, plain_nll
 from vpr.model import VPR
 from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import Trainer
@@ -20,9 +20,9 @@ Step = Callable[[], object]
 
 
 def limit_step(model: VPR, frames: Tensor) -> Step:
-    """Our image network alone, c⁰ := x⁰, forward and backward on frames (M, *frame).
+    """The image network alone, with c⁰ := x⁰, forward and backward on frames (M, *frame).
 
-    What is left of a training step when the hierarchy and the optimiser cost nothing.
+    The lower limit of a training step: the time without the hierarchy and the optimiser.
     """
     codec, likelihood = model.codec, model.likelihood
 
@@ -37,8 +37,8 @@ def limit_step(model: VPR, frames: Tensor) -> Step:
 
 
 def plain_step(model: VPR, frames: Tensor) -> Step:
-    """The same of stock layers."""
-    plain = make_plain(model.codec, model.config.frame)
+    """`limit_step` with stock layers."""
+    plain = make_plain_codec(model.codec, model.config.frame)
 
     def step() -> None:
         output = plain.decode(plain.encode(frames))
@@ -67,9 +67,9 @@ def core_step(model: VPR, x0: Tensor, noise: Tensor) -> Step:
 
 @contextmanager
 def training_step(session: Session, video: Tensor) -> Iterator[Step]:
-    """A whole step of training on a video that is there already.
+    """A complete training step on a given video.
 
-    The trainer's folder goes when it is done; nothing is written into it while a step runs.
+    The trainer needs a run folder, which is temporary; a step does not write to it.
     """
     with TemporaryDirectory() as path:
         folder = RunFolder(path)

@@ -1,4 +1,4 @@
-"""`vpr bench stream`: one frame at a time; what it costs when nothing happens and when all does."""
+"""`vpr bench stream`: time per frame without an event and with updates of all levels."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torch import Tensor
 
 from vpr.bench.memory import resident_mb
 from vpr.bench.steps import Step
-from vpr.bench.timing import Bar, alternating, seconds
-from vpr.bench.weights import fitting_model, untrained
+from vpr.bench.timing import Bar, elapsed_seconds, median_seconds
+from vpr.bench.weights import matching_model, untrained_model
 from vpr.config import ModelConfig, RunConfig
 from vpr.data import evaluation_rng
 from vpr.events import Always, Rule, Subjective
@@ -22,17 +22,18 @@ from vpr.model import VPR
 from vpr.stream import Stream
 
 LEVELS = range(1, 7)
-BLOCK = 50  # pushes timed together: a push may leave work to the next one
-SCENE = 1000  # frames of the dataset, shown over and over
-EARLY = 1000  # frames after which the stream's memory is read for the first time
+BLOCK = 50  # frames timed together, since a push can defer work to the next one
+SCENE = 1000  # frames of the dataset, which are repeated
+EARLY = 1000  # frames after which the memory is first measured
 
 
 def bench_stream(config: RunConfig, repeats: int, frames: int, bar: Bar) -> dict[str, Any]:
-    """Seconds a frame of the encoder and of streams, and the memory of a long one."""
-    model, weights = fitting_model(config)
+    """Seconds per frame of the encoder and of streams, and the memory of a long stream."""
+    model, weights = matching_model(config)
     scene = _scene(config)
-    ran = _run(Stream(deepcopy(model)), scene, frames, bar)  # first: nothing else is in memory
-    timed = alternating(_contenders(model, scene), repeats, bar)
+    # The long stream is first, while memory use is low.
+    long_stream = _run_long(Stream(deepcopy(model)), scene, frames, bar)
+    timed = median_seconds(_candidates(model, scene), repeats, bar)
     each = {name: block / BLOCK for name, block in timed.items()}
     return {
         "preset": config.preset,
@@ -50,7 +51,7 @@ def bench_stream(config: RunConfig, repeats: int, frames: int, bar: Bar) -> dict
             str(n): {f"{what}_s": each[f"{what} {n}"] for what in ("blocked", "updating")}
             for n in LEVELS
         },
-        **ran,
+        **long_stream,
     }
 
 
@@ -60,61 +61,62 @@ def _scene(config: RunConfig) -> list[Tensor]:
     return list(torch.from_numpy(batch.frames[0]))
 
 
-def _run(stream: Stream, scene: list[Tensor], frames: int, bar: Bar) -> dict[str, float]:
-    """The speed of a long stream, and its memory after a thousand frames and at the end."""
-    shown, early = cycle(scene), min(EARLY, frames)
+def _run_long(stream: Stream, scene: list[Tensor], frames: int, bar: Bar) -> dict[str, float]:
+    """Speed, and memory after a thousand frames and at the end."""
+    repeated, early = cycle(scene), min(EARLY, frames)
     with bar(frames) as advance:
 
         def push(first: int, last: int) -> None:
-            for number, frame in enumerate(islice(shown, last - first), start=first):
+            for number, frame in enumerate(islice(repeated, last - first), start=first):
                 stream.push(frame)
                 if number % BLOCK == 0:
                     advance(number, "frames of a stream")
 
-        taken = seconds(lambda: push(0, early))
+        seconds = elapsed_seconds(lambda: push(0, early))
         memory = resident_mb()
-        taken += seconds(lambda: push(early, frames))
+        seconds += elapsed_seconds(lambda: push(early, frames))
         advance(frames, "done")
     return {
-        "frames_per_second": frames / taken,
+        "frames_per_second": frames / seconds,
         "rss_mb_1k": memory,
         "rss_mb_100k": resident_mb(),
     }
 
 
-def _contenders(model: VPR, scene: list[Tensor]) -> dict[str, Step]:
-    """Blocks of pushes: the model's own, and those of untrained models of 1 to 6 levels."""
-    contenders = {
+def _candidates(model: VPR, scene: list[Tensor]) -> dict[str, Step]:
+    """Blocks of frames for the model, and for untrained models of 1 to 6 levels."""
+    candidates = {
         "encoder": _block(_encoder(model), scene),
         "single encoder": _block(_single_encoder(model), scene),
-    } | _both(model, "", scene)
+    } | _streams(model, "", scene)
     for n in LEVELS:
-        # The rule is replaced anyway; a clockwork one would want intervals for every level.
+        # The rule is replaced below; a clockwork rule would require intervals for every level.
         config = replace(model.config, levels=n, rule="subjective")
-        contenders |= _both(untrained(config, seed=0), f" {n}", scene)
-    return contenders
+        candidates |= _streams(untrained_model(config, seed=0), f" {n}", scene)
+    return candidates
 
 
-def _both(model: VPR, suffix: str, scene: list[Tensor]) -> dict[str, Step]:
-    rules: dict[str, Rule] = {"blocked": nothing_happens(model.config), "updating": Always()}
+def _streams(model: VPR, suffix: str, scene: list[Tensor]) -> dict[str, Step]:
+    rules: dict[str, Rule] = {"blocked": no_events_rule(model.config), "updating": Always()}
     return {
-        f"{what}{suffix}": _block(_under(model, rule).push, scene) for what, rule in rules.items()
+        f"{what}{suffix}": _block(_stream_with_rule(model, rule).push, scene)
+        for what, rule in rules.items()
     }
 
 
-def nothing_happens(config: ModelConfig) -> Rule:
-    """Level 2 compares at every frame and finds nothing, so that the levels above do not ask."""
+def no_events_rule(config: ModelConfig) -> Rule:
+    """A rule without events: level 2 compares at every frame, the levels above never do."""
     return Subjective(expected=False, unexpected=False, window=config.window, power=config.power)
 
 
-def _under(model: VPR, rule: Rule) -> Stream:
+def _stream_with_rule(model: VPR, rule: Rule) -> Stream:
     model = deepcopy(model)
     model.rule = rule
     return Stream(model)
 
 
 def _encoder(model: VPR) -> Callable[[Tensor], object]:
-    """The image encoder as training and `observe` run it, on a batch of one."""
+    """The image encoder of training and `observe`, on a batch of one."""
 
     @torch.inference_mode()
     def encode(frame: Tensor) -> Tensor:
@@ -124,15 +126,15 @@ def _encoder(model: VPR) -> Callable[[Tensor], object]:
 
 
 def _single_encoder(model: VPR) -> Callable[[Tensor], object]:
-    """The image encoder as a stream runs it."""
+    """The image encoder of a stream."""
     return torch.inference_mode()(model.codec.single_frame_encoder())
 
 
 def _block(push: Callable[[Tensor], object], scene: list[Tensor]) -> Step:
-    shown = cycle(scene)
+    repeated = cycle(scene)
 
     def block() -> None:
-        for frame in islice(shown, BLOCK):
+        for frame in islice(repeated, BLOCK):
             push(frame)
 
     return block

@@ -1,4 +1,4 @@
-"""Contenders are timed in turn, so that whatever slows the machine down hits all alike."""
+"""Time functions in turn, so that a varying load of the machine affects all of them equally."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from contextlib import AbstractContextManager
 from statistics import median
 from time import perf_counter
 
-# What shows progress: opened with a total, moved by advance(done, note).
+# A progress bar: a context manager, given a total, that yields advance(done, note).
 Bar = Callable[[int], AbstractContextManager[Callable[[int, str], None]]]
 
 
-def seconds(call: Callable[[], object]) -> float:
+def elapsed_seconds(call: Callable[[], object]) -> float:
     start = perf_counter()
     call()
     return perf_counter() - start
 
 
-def alternating(
-    contenders: Mapping[str, Callable[[], object]], repeats: int, bar: Bar
+def median_seconds(
+    candidates: Mapping[str, Callable[[], object]], repeats: int, bar: Bar
 ) -> dict[str, float]:
-    """The median seconds of each, called a, b, c, a, b, c, …; a first round only warms up."""
-    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    """The median time of each, called in the order a, b, c, a, b, c, …, after a warm-up round."""
+    times: dict[str, list[float]] = {name: [] for name in candidates}
     done = 0
-    with bar((repeats + 1) * len(contenders)) as advance:
+    with bar((repeats + 1) * len(candidates)) as advance:
         for _ in range(repeats + 1):
-            for name, contender in contenders.items():
+            for name, candidate in candidates.items():
                 advance(done, name)
-                taken[name].append(seconds(contender))
+                times[name].append(elapsed_seconds(candidate))
                 done += 1
         advance(done, "done")
-    return {name: median(times[1:]) for name, times in taken.items()}
+    return {name: median(each[1:]) for name, each in times.items()}

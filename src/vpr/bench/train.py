@@ -1,4 +1,4 @@
-"""`vpr bench train`: a training step beside what bounds it and what it replaces."""
+"""`vpr bench train`: a training step, compared with its lower limit and with naive versions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 from vpr.bench.flops import flops, peak_gflops
-from vpr.bench.memory import peak_of_training_mb
+from vpr.bench.memory import training_peak_mb
 from vpr.bench.naive import make_naive
 from vpr.bench.steps import Step, core_step, limit_step, plain_step, training_step
-from vpr.bench.timing import Bar, alternating
-from vpr.bench.weights import fitting_model
+from vpr.bench.timing import Bar, median_seconds
+from vpr.bench.weights import matching_model
 from vpr.config import RunConfig
 from vpr.model import VPR
 from vpr.training.loop import without_denormals
@@ -23,13 +23,13 @@ from vpr.training.stages import Stage
 
 
 def bench_train(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
-    """Seconds of each contender, their ratios, shares of the machine's peak, and memory."""
+    """Seconds of each candidate, ratios, shares of the peak performance, and memory."""
     threads = torch.get_num_threads()
-    memory = _memory(config, threads, bar)  # first, while this process is small itself
-    trained, name = fitting_model(config)
-    with without_denormals(), _contenders(config, trained) as contenders:
-        timed = alternating(contenders, repeats, bar)
-        work = _work(contenders)
+    memory = _memory(config, threads, bar)  # first, while this process is small
+    trained, name = matching_model(config)
+    with without_denormals(), _candidates(config, trained) as candidates:
+        timed = median_seconds(candidates, repeats, bar)
+        work = _work(candidates)
     peak = peak_gflops(bar)
     return {
         "preset": config.preset,
@@ -49,13 +49,13 @@ def bench_train(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]:
 
 
 @contextmanager
-def _contenders(config: RunConfig, trained: VPR) -> Iterator[dict[str, Step]]:
-    """All on the same video; the two that learn have weights of their own.
+def _candidates(config: RunConfig, trained: VPR) -> Iterator[dict[str, Step]]:
+    """The functions to time, all on the same video.
 
-    A level computes as often as it updates, so the weights should be those of a model that has
-    learned something, where there are any. Stock layers cannot hold trained ones: they start anew.
+    The cost of a level depends on how often it updates, so the weights are trained ones if
+    available. The stock layers have initial weights, since they cannot represent trained ones.
     """
-    config = replace(config, stages=(Stage("ELBO", 1.0),))  # other terms need our trace
+    config = replace(config, stages=(Stage("ELBO", 1.0),))  # others need the trace of `VPR`
     session, naive_session, fresh = Session(config), Session(config), Session(config)
     for each in (session, naive_session):
         each.model.load_state_dict(trained.state_dict())
@@ -65,10 +65,7 @@ def _contenders(config: RunConfig, trained: VPR) -> Iterator[dict[str, Step]]:
     with torch.no_grad():
         x0 = trained.codec.encode(trained.codec.to_layout(frames)).view(*video.shape[:2], -1)
     noise = trained.noise(config.training.batch_size, config.training.length, fresh.noise)
-    with (
-        training_step(session, video) as vpr,
-        training_step(naive_session, video) as naive,
-    ):
+    with training_step(session, video) as vpr, training_step(naive_session, video) as naive:
         yield {
             "limit": limit_step(trained, frames),
             "plain": plain_step(fresh.model, frames),
@@ -79,17 +76,17 @@ def _contenders(config: RunConfig, trained: VPR) -> Iterator[dict[str, Step]]:
         }
 
 
-def _work(contenders: dict[str, Step]) -> dict[str, int]:
-    """FLOPs of a step. The image network counts as plain: ours also multiplies zeros here and
-    there, which is no work done."""
-    counted = {name: flops(contenders[name]) for name in ("limit", "plain", "vpr")}
+def _work(candidates: dict[str, Step]) -> dict[str, int]:
+    """FLOPs of a step. Those of the image network are counted in its plain version, since ours also
+    multiplies by zeros."""
+    counted = {name: flops(candidates[name]) for name in ("limit", "plain", "vpr")}
     hierarchy = counted["vpr"] - counted["limit"]
     return {"limit": counted["plain"], "vpr": counted["plain"] + hierarchy}
 
 
 @torch.no_grad()
 def _update_rate(config: RunConfig, model: VPR) -> list[float]:
-    """The share of frames at which each level updates: what the hierarchy costs depends on it."""
+    """The share of frames at which each level updates, which determines the cost of a step."""
     video = Session(config).batch()
     return model.loss(video, noise=model.noise(*video.shape[:2])).update_rate.tolist()
 
@@ -97,6 +94,6 @@ def _update_rate(config: RunConfig, model: VPR) -> list[float]:
 def _memory(config: RunConfig, threads: int, bar: Bar) -> float:
     with bar(1) as advance:
         advance(0, "memory of a training step")
-        peak = peak_of_training_mb(config, threads)
+        peak = training_peak_mb(config, threads)
         advance(1, "done")
     return peak

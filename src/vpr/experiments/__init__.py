@@ -1,4 +1,4 @@
-"""The paper's figures and tables, one file each, all run by `vpr reproduce`."""
+"""Experiments that `vpr reproduce` runs: the figures and tables of the paper, and our own."""
 
 from vpr.errors import VPRError
 from vpr.experiments.figures import (

@@ -1,1 +1,1 @@
-"""One file per figure or table of the paper, each with its `EXPERIMENT`."""
+"""One file per experiment, with its `EXPERIMENT`."""

@@ -1,4 +1,4 @@
-"""Figure 3a: level 2 updates less often when the ball is slow, and is as accurate."""
+"""Figure 3a: update rate and F1 of level 2 for a fast and a slow ball."""
 
 from __future__ import annotations
 
@@ -8,55 +8,47 @@ from typing import Any
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.inspect_training import LENGTH
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.runner.trained import Record, trained
+from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.training_runs import Record, measure_training
 from vpr.experiments.shared.moving_ball import (
-    Appearance,
-    ball,
+    Variant,
     draw_training,
-    over_training,
+    f1_claims,
+    moving_ball_run,
     scores,
+    training_curve,
 )
 from vpr.experiments.shared.panels import BOTH, OTHERS
 
-APPEARANCES = {"fast": Appearance("fast ball", BOTH), "slow": Appearance("slow ball", OTHERS[1])}
-PAPER = {"fast": "0.97 ± 0.03", "slow": "as high as for the fast ball (figure only)"}
+VARIANTS = {
+    "fast": Variant("fast ball", BOTH, "0.97 ± 0.03"),
+    "slow": Variant("slow ball", OTHERS[1], "as high as for the fast ball (figure only)"),
+}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"fast": ball(scale), "slow": ball(scale, slow=True)}
+    return {"fast": moving_ball_run(scale), "slow": moving_ball_run(scale, slow=True)}
 
 
-def pick(record: Record) -> dict[str, Any]:
-    """Frames from one update to the next, beside F1."""
+def extract_metrics(record: Record) -> dict[str, Any]:
+    """Scores, and the mean number of frames between updates."""
     metrics = scores(record)
-    rates = over_training(record, "update_rate")
+    rates = training_curve(record, "update_rate")
     metrics["curve"]["interval"] = [interval(rate) for rate in rates]
     return metrics | {"interval": interval(metrics["update_rate"])}
 
 
 def interval(rate: float) -> float:
-    """Mean number of frames between two updates: at most a sequence, which is all that was seen."""
+    """Mean number of frames between two updates, at most the length of a sequence."""
     return 1 / max(rate, 1 / LENGTH)
 
 
 def claims(results: Results) -> list[Claim]:
-    rows = [
-        Claim(
-            f"Moving Ball, {APPEARANCES[name].label}: level-2 F1",
-            PAPER[name],
-            [run.metrics["f1"] for run in runs],
-            setting(runs),
-        )
-        for name, runs in results.items()
-    ]
+    rows = f1_claims(results, VARIANTS)
     if fewer := fewer_updates(results):
-        what = "Moving Ball: fewer level-2 updates on the slow ball"
-        rows.append(
-            Claim(
-                what, "about 30 %", fewer, f"speeds 6 and 2.5 px; {setting(results['fast'])}", True
-            )
-        )
+        what = "Moving Ball: reduction of level-2 updates on the slow ball"
+        setting = f"speeds 6 and 2.5 px; {describe(results['fast'])}"
+        rows.append(Claim(what, "about 30 %", fewer, setting, percent=True))
     return rows
 
 
@@ -64,7 +56,7 @@ def fewer_updates(results: Results) -> list[float]:
     """1 − rate(slow) / rate(fast), for each seed that has both."""
     by_seed = {
         name: {run.seed: run.metrics["update_rate"] for run in results.get(name, [])}
-        for name in APPEARANCES
+        for name in VARIANTS
     }
     seeds = sorted(by_seed["fast"].keys() & by_seed["slow"].keys())
     pairs = ((by_seed["fast"][seed], by_seed["slow"][seed]) for seed in seeds)
@@ -74,12 +66,12 @@ def fewer_updates(results: Results) -> list[float]:
 EXPERIMENT = Experiment(
     name="adaptation",
     title="Moving Ball, fast and slow: frames between level-2 updates, and F1",
-    cost="one run of cpu/moving-ball each; fast is shared with criteria",
+    cost="one training run of cpu/moving-ball; fast is shared with criteria",
     variants=variants,
-    measure=trained(pick),
+    measure=measure_training(extract_metrics),
     draw=partial(
         draw_training,
-        appearances=APPEARANCES,
+        variants=VARIANTS,
         curve_name="interval",
         axis="frames between level-2 updates",
     ),

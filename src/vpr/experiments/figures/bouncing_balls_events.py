@@ -1,4 +1,4 @@
-"""Appendix C.3: level 2 finds the colour changes of Bouncing Balls: F1 and both rates."""
+"""Appendix C.3: F1, true- and false-positive rate of level 2 on Bouncing Balls."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
-from vpr.experiments.runner.settings import run_of, setting
-from vpr.experiments.runner.trained import trained
+from vpr.experiments.runner.settings import describe, run_config
+from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import level_claims, level_scores
-from vpr.experiments.shared.panels import BOTH, GREY, curve, draw_band, panels, unit
+from vpr.experiments.shared.panels import BOTH, GREY, curve, draw_band, panels, score_axis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,41 +19,41 @@ RATES = {"f1": "F1", "recall": "true-positive rate", "fpr": "false-positive rate
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": run_of("bouncing-balls", scale)}
+    return {"both": run_config("bouncing-balls", scale)}
 
 
 def draw(results: Results) -> Figure:
-    """The three panels of the paper; in the first, what as many blind guesses would score."""
+    """The three panels of the paper; the first also has the F1 of random boundaries."""
     (runs,) = results.values()
     with panels(3) as (figure, axes):
         for name, each in zip(RATES, axes, strict=True):
             draw_band(each, [curve(run, f"{name}_colour") for run in runs], BOTH, "VPR")
             each.set_xlabel("training step")
-            unit(each, f"{RATES[name]}, level 2")
-        guessed = [run.metrics["random_f1_colour"] for run in runs]
-        axes[0].axhline(sum(guessed) / len(guessed), color=GREY, linestyle="--", label="by chance")
+            score_axis(each, f"{RATES[name]}, level 2")
+        random = [run.metrics["random_f1_colour"] for run in runs]
+        axes[0].axhline(sum(random) / len(random), color=GREY, linestyle="--", label="random")
         axes[0].legend(loc="best")
     return figure
 
 
 def claims(results: Results) -> list[Claim]:
-    world = "Bouncing Balls"
-    rows = level_claims(results, FACTORS, world, "above VTA (figure only)")
+    dataset = "Bouncing Balls"
+    rows = level_claims(results, FACTORS, dataset, "above VTA (figure only)")
     for runs in results.values():
         for name in ("recall", "fpr", "random_f1", "periodic_f1"):
-            what = RATES.get(name, f"F1 of a blind control, {name.removesuffix('_f1')}")
+            what = RATES.get(name, f"F1 of control boundaries, {name.removesuffix('_f1')}")
             values = [run.metrics[f"{name}_colour"] for run in runs]
             paper = "figure only" if name in RATES else "none"
-            rows.append(Claim(f"{world}, level 2: {what}", paper, values, setting(runs)))
+            rows.append(Claim(f"{dataset}, level 2: {what}", paper, values, describe(runs)))
     return rows
 
 
 EXPERIMENT = Experiment(
     name="bouncing-balls-events",
     title="Bouncing Balls: F1, true- and false-positive rate of level 2 over training",
-    cost="one run of cpu/bouncing-balls each",
+    cost="one training run of cpu/bouncing-balls",
     variants=variants,
-    measure=trained(level_scores(FACTORS)),
+    measure=measure_training(level_scores(FACTORS)),
     draw=draw,
     claims=claims,
 )

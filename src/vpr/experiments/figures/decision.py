@@ -8,62 +8,59 @@ import numpy as np
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.runner.trained import Record, steps, trained
-from vpr.experiments.shared.moving_ball import LEVEL, ball, over_training
-from vpr.experiments.shared.panels import BOTH, CE, CU, GREY, curve, draw_band, panels, unit
+from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.training_runs import Inspection, Record, measure_training, record_steps
+from vpr.experiments.shared.moving_ball import LEVEL, moving_ball_run, training_curve
+from vpr.experiments.shared.panels import BOTH, CE, CU, GREY, curve, draw_band, panels, score_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-EARLY = 500  # the step that the paper shows
+EARLY = 500  # the step in the figure of the paper
 CURVES = ("f1_expected", "f1_unexpected")
-MOMENTS = {
-    "early": "step 500",
-    "annealed": "β reaches 1",
-    "late": "the end",
-}
+MOMENTS = {"early": "step 500", "annealed": "β reaches 1", "late": "end of training"}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": ball(scale)}
+    return {"both": moving_ball_run(scale)}
 
 
-def pick(record: Record) -> dict[str, Any]:
-    """Three looks at one sequence, and each criterion's own F1 over training."""
-    looks = record["looks"]
+def extract_metrics(record: Record) -> dict[str, Any]:
+    """One sequence at three steps of training, and the F1 of each criterion over training."""
+    inspections = record["looks"]
     moments = {
-        "early": _nearest(looks, EARLY),
-        "annealed": _before_last_stage(looks),
-        "late": looks[-1],
+        "early": _nearest(inspections, EARLY),
+        "annealed": _before_last_stage(inspections),
+        "late": inspections[-1],
     }
-    curves = {name: over_training(record, name) for name in CURVES}
+    curves = {name: training_curve(record, name) for name in CURVES}
     return {
-        "f1": looks[-1]["levels"][LEVEL]["f1"],
-        "curve": {"step": steps(record)} | curves,
-    } | {name: {"step": look["step"]} | look["levels"][LEVEL] for name, look in moments.items()}
+        "f1": inspections[-1]["levels"][LEVEL]["f1"],
+        "curve": {"step": record_steps(record)} | curves,
+    } | {name: {"step": each["step"]} | each["levels"][LEVEL] for name, each in moments.items()}
 
 
-def _nearest(looks: list[dict[str, Any]], step: int) -> dict[str, Any]:
-    return min(looks, key=lambda look: abs(look["step"] - step))
+def _nearest(inspections: list[Inspection], step: int) -> Inspection:
+    return min(inspections, key=lambda each: abs(each["step"] - step))
 
 
-def _before_last_stage(looks: list[dict[str, Any]]) -> dict[str, Any]:
-    """The last look at a model for which β was below 1; the first of all if there is none."""
-    return next((look for look in reversed(looks) if look["stage"] != looks[-1]["stage"]), looks[0])
+def _before_last_stage(inspections: list[Inspection]) -> Inspection:
+    """The last inspection before the last stage, in which β is 1; else the first."""
+    last = inspections[-1]["stage"]
+    return next((each for each in reversed(inspections) if each["stage"] != last), inspections[0])
 
 
 def draw(results: Results) -> Figure:
-    """The sequence of the first run; the curves of all."""
+    """One sequence of the first run at three steps, and curves over all runs."""
     runs = results["both"]
     with panels(2, rows=2, width=6) as (figure, (*sequences, over)):
         for axes, (name, words) in zip(sequences, MOMENTS.items(), strict=True):
             _draw_sequence(axes, runs[0].metrics[name], words)
-        draw_band(over, [curve(run, "f1_expected") for run in runs], CE, "CE's marks")
-        draw_band(over, [curve(run, "f1_unexpected") for run in runs], CU, "CU's marks")
+        draw_band(over, [curve(run, "f1_expected") for run in runs], CE, "boundaries of CE")
+        draw_band(over, [curve(run, "f1_unexpected") for run in runs], CU, "boundaries of CU")
         over.set_xlabel("training step")
-        unit(over, "F1 of each criterion")
+        score_axis(over, "F1 of each criterion")
         over.legend(loc="lower right")
         handles, labels = sequences[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
@@ -71,7 +68,7 @@ def draw(results: Results) -> Figure:
 
 
 def _draw_sequence(axes: Axes, moment: dict[str, Any], words: str) -> None:
-    """An event is detected where D_st stands above D_ch, or above the threshold."""
+    """D_st, D_ch and the threshold; an event is detected if D_st exceeds one of the other two."""
     sequence = moment["sequence"]
     frames = np.arange(1, len(sequence["true"]) + 1)
     for frame in frames[np.asarray(sequence["true"])]:
@@ -90,7 +87,7 @@ def _draw_sequence(axes: Axes, moment: dict[str, Any], words: str) -> None:
 
 
 def _numbers(values: list[float | None]) -> list[float]:
-    """A logarithmic axis has no place for 0."""
+    """Values for a logarithmic axis: None as NaN, and at least 0.001."""
     return [np.nan if value is None else max(value, 1e-3) for value in values]
 
 
@@ -103,10 +100,10 @@ def claims(results: Results) -> list[Claim]:
     names = {"f1_expected": "CE", "f1_unexpected": "CU"}
     return [
         Claim(
-            f"Moving Ball, {words}: F1 of {name}'s marks",
+            f"Moving Ball, {words}: F1 of the boundaries of {name}",
             f"{paper[moment]} (figure only)",
             [run.metrics[moment][key] for run in results["both"]],
-            f"32 sequences; {setting(results['both'])}",
+            f"32 sequences; {describe(results['both'])}",
         )
         for moment, words in MOMENTS.items()
         for key, name in names.items()
@@ -115,10 +112,10 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="decision",
-    title="Moving Ball: what decides at level 2, early and late in training",
-    cost="no training of its own once criteria is done",
+    title="Moving Ball: D_st, D_ch and threshold of level 2, early and late in training",
+    cost="no training if criteria is done",
     variants=variants,
-    measure=trained(pick),
+    measure=measure_training(extract_metrics),
     draw=draw,
     claims=claims,
 )

@@ -1,4 +1,4 @@
-"""Figure 7: which factor varies when a level of 3DSD is sampled; VPR beside fixed intervals."""
+"""Figure 7: which factors vary in samples of each level of 3DSD, for VPR and fixed intervals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import torch
 from vpr.config import RunConfig
 from vpr.evaluation.disentanglement import mean_entropy, read_draws
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale
-from vpr.experiments.runner.finished import amount, asking
-from vpr.experiments.runner.settings import run_of, setting
-from vpr.experiments.shared.panels import BOTH, OTHERS, panels, spread
-from vpr.experiments.shared.readers import reader_for, reader_scores, watched
-from vpr.experiments.shared.worlds import HELD
+from vpr.experiments.runner.settings import describe, run_config, scaled_count
+from vpr.experiments.runner.training_runs import measure_model
+from vpr.experiments.shared.datasets import LEVEL_FACTORS
+from vpr.experiments.shared.panels import LEVEL_COLOURS, panels, sample_std
+from vpr.experiments.shared.readers import evaluation_batch, reader_for, reader_scores
 from vpr.model import VPR
 
 if TYPE_CHECKING:
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
 DRAWS, TRIALS = 32, 100  # the paper's I and M
 INTERVALS = ((1, 2, 4), (1, 4, 8), (1, 8, 16))  # of levels 1 to 3; the data's periods are 1, 4, 8
-FACTORS = HELD["3dsd"]  # level → the factor of the same rank, fastest first
-INKS = (BOTH, OTHERS[1], OTHERS[0])
-BAR = 0.27
+FACTORS = LEVEL_FACTORS["3dsd"]
+BAR_WIDTH = 0.27
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    vpr = run_of("3dsd", scale)
+    vpr = run_config("3dsd", scale)
     clocks = {
         "clock-" + "-".join(map(str, each)): replace(
             vpr, model=replace(vpr.model, rule="clockwork", intervals=each)
@@ -41,16 +40,16 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
     return {"vpr": vpr} | clocks
 
 
-def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
-    """H_v of every factor at every level, and how well the extractor reads."""
+def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
+    """H_v of every factor in samples of every level, and the accuracy of the reader."""
     reader = reader_for(config, folder.parent)
-    batch = watched(config, amount(config, TRIALS))
-    video, draws = torch.from_numpy(batch.frames), amount(config, DRAWS)
-    found = {}
+    batch = evaluation_batch(config, TRIALS)
+    video, draws = torch.from_numpy(batch.frames), scaled_count(config, DRAWS)
+    entropy = {}
     for level in FACTORS:
         drawn = read_draws(model, reader, video, level, draws)
-        found[str(level)] = {factor: mean_entropy(values) for factor, values in drawn.items()}
-    return {"entropy": found, "reader": reader_scores(reader, model, batch)}
+        entropy[str(level)] = {factor: mean_entropy(values) for factor, values in drawn.items()}
+    return {"entropy": entropy, "reader": reader_scores(reader, model, batch)}
 
 
 def entropies(run: Result, level: int) -> list[float]:
@@ -59,14 +58,14 @@ def entropies(run: Result, level: int) -> list[float]:
 
 
 def margin(run: Result, level: int) -> float:
-    """How far the entropy of the factor of the level's rank lies above the other two's."""
+    """Difference between the entropy of the level's factor and the highest of the other two."""
     values = entropies(run, level)
     own = values.pop(level - 1)
     return own - max(values)
 
 
 def draw(results: Results) -> Figure:
-    """A panel a variant: at each level a bar for each factor, every run as a point."""
+    """A panel per variant, with a bar per level and factor, and a point per run."""
     with panels(len(results), width=5.0) as (figure, axes):
         for (name, runs), each in zip(results.items(), axes, strict=True):
             each.set_title(title(name))
@@ -80,14 +79,14 @@ def _draw_variant(axes: Axes, runs: list[Result]) -> None:
     values = np.array(
         [[entropies(run, level) for level in FACTORS] for run in runs]
     )  # (runs, 3, 3)
-    for rank, (factor, ink) in enumerate(zip(FACTORS.values(), INKS, strict=True)):
-        at = np.array(list(FACTORS)) + BAR * (rank - 1)
+    for rank, (factor, colour) in enumerate(zip(FACTORS.values(), LEVEL_COLOURS, strict=True)):
+        at = np.array(list(FACTORS)) + BAR_WIDTH * (rank - 1)
         axes.bar(
             at,
             values.mean(0)[:, rank],
-            BAR,
-            yerr=spread(values)[:, rank],
-            color=ink,
+            BAR_WIDTH,
+            yerr=sample_std(values)[:, rank],
+            color=colour,
             alpha=0.7,
             label=f"{rank + 1}: {factor}",
         )
@@ -105,25 +104,29 @@ def title(variant: str) -> str:
 def claims(results: Results) -> list[Claim]:
     rows = []
     for name, runs in results.items():
-        what = f"3DSD, {title(name)}: entropy of the factor of a level's rank over the others'"
-        paper = "above 0 at all levels (figure only)" if name == "vpr" else "not so (figure only)"
+        what = f"3DSD, {title(name)}: entropy of the level's factor minus the highest of the others"
+        paper = (
+            "above 0 at all levels (figure only)"
+            if name == "vpr"
+            else "not above 0 at all levels (figure only)"
+        )
         for level in FACTORS:
             ours = [margin(run, level) for run in runs]
-            rows.append(Claim(f"{what}, level {level}", paper, ours, setting(runs)))
+            rows.append(Claim(f"{what}, level {level}", paper, ours, describe(runs)))
         for kind in ("true", "reconstructed"):
             scores = [run.metrics["reader"][kind] for run in runs]
             ours = [float(np.mean(list(each.values()))) for each in scores]
-            what = f"3DSD, {title(name)}: six factors extracted of {kind} frames, right"
-            rows.append(Claim(what, "none", ours, setting(runs)))
+            what = f"3DSD, {title(name)}: accuracy of the reader on {kind} frames, six factors"
+            rows.append(Claim(what, "none", ours, describe(runs)))
     return rows
 
 
 EXPERIMENT = Experiment(
     name="disentanglement",
     title="3DSD: average entropy of each factor in samples of each level; VPR, fixed intervals",
-    cost="one run of cpu/3dsd each; vpr is that of 3dsd-events",
+    cost="one training run of cpu/3dsd; vpr is shared with 3dsd-events",
     variants=variants,
-    measure=asking(ask),
+    measure=measure_model(evaluate),
     draw=draw,
     claims=claims,
 )

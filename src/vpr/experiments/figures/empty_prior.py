@@ -1,4 +1,4 @@
-"""Appendix C.1: rollouts without temporal context below the level that jumps."""
+"""Appendix C.1: rollouts of a level while the levels below have no temporal context."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from vpr.config import RunConfig
 from vpr.evaluation.disentanglement import mean_entropy
 from vpr.evaluation.jumps import in_order, read_jumps
 from vpr.experiments.runner.base import Claim, Experiment, Results
-from vpr.experiments.runner.finished import amount, asking
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.shared.readers import FRAMES, SEED, reader_for, watched, world_of
-from vpr.experiments.shared.sheets import as_text, draw_sheets
-from vpr.experiments.shared.worlds import HELD, NAMES, worlds
+from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.training_runs import measure_model
+from vpr.experiments.shared.datasets import LEVEL_FACTORS, TITLES, dataset_runs
+from vpr.experiments.shared.readers import FRAMES, SEED, evaluation_batch, readable_data, reader_for
+from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
 from vpr.generation.generate import Below
 from vpr.generation.rollout_film import rollout_film
 from vpr.model import VPR
@@ -24,47 +24,40 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 JUMPS, SHOWN, SEQUENCES = 24, 12, 64
-WAYS: tuple[Below, ...] = ("samples", "means")
+MODES: tuple[Below, ...] = ("samples", "means")
 
 
-def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
-    """Below the level samples, or means: a sheet for each way, and what the factors do.
+def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
+    """A sheet, and statistics of the factors, with samples and with means in the levels below.
 
-    The level itself jumps by means both times, as in the paper.
+    The level itself predicts with means, as in the paper.
     """
-    return {way: _way(model, config, folder, way) for way in WAYS}
+    return {mode: _evaluate_mode(model, config, folder, mode) for mode in MODES}
 
 
-def _way(model: VPR, config: RunConfig, folder: Path, below: Below) -> dict[str, Any]:
+def _evaluate_mode(model: VPR, config: RunConfig, folder: Path, below: Below) -> dict[str, Any]:
     levels = range(2, model.config.levels + 1)
     film = rollout_film(
-        model,
-        config.data,
-        levels,
-        steps=SHOWN,
-        frames=FRAMES,
-        seed=SEED,
-        below=below,
+        model, config.data, levels, steps=SHOWN, frames=FRAMES, seed=SEED, below=below
     )
-    found = {str(level): _level(model, config, folder, level, below) for level in levels}
-    return {"sheet": as_text(film), "facts": film.facts, "levels": found}
+    by_level = {str(level): _level(model, config, folder, level, below) for level in levels}
+    return {"sheet": encode_sheet(film), "facts": film.facts, "levels": by_level}
 
 
 def _level(
     model: VPR, config: RunConfig, folder: Path, level: int, below: Below
 ) -> dict[str, dict[str, float]]:
-    """Of each factor: is it the next in order, and how many values does it take, as an entropy?
-
-    `visible`: in how many pictures there is anything to read.
+    """For each factor, `right`: the share of predictions that have the next value in order;
+    `visible`: the share of frames in which it can be read; `entropy`: of its values.
     """
-    batch, counts = watched(config, amount(config, SEQUENCES)), world_of(config).counts
+    batch, counts = (evaluation_batch(config, SEQUENCES), readable_data(config).counts)
     video, reader = torch.from_numpy(batch.frames), reader_for(config, folder.parent)
-    painted = read_jumps(model, reader, video, level, JUMPS, below=below)
+    decoded = read_jumps(model, reader, video, level, JUMPS, below=below)
     return {
         factor: {
-            "right": float(in_order(painted[factor], values[:, -1], counts[factor]).mean()),
-            "visible": float((painted[factor] >= 0).mean()),
-            "entropy": mean_entropy(painted[factor]),
+            "right": float(in_order(decoded[factor], values[:, -1], counts[factor]).mean()),
+            "visible": float((decoded[factor] >= 0).mean()),
+            "entropy": mean_entropy(decoded[factor]),
         }
         for factor, values in batch.factors.items()
         if factor in counts
@@ -72,57 +65,57 @@ def _level(
 
 
 def draw(results: Results) -> Figure:
-    """Of the first run of each world, both ways."""
+    """The sheets of the first run of each dataset, in both modes."""
     return draw_sheets(
         {
-            f"{NAMES[world]}, {way} below": runs[0].metrics[way]["sheet"]
-            for world, runs in results.items()
-            for way in WAYS
+            f"{TITLES[dataset]}, {mode} below": runs[0].metrics[mode]["sheet"]
+            for dataset, runs in results.items()
+            for mode in MODES
         }
     )
 
 
 def claims(results: Results) -> list[Claim]:
     rows = []
-    for world, runs in results.items():
-        for way in WAYS:
-            for level in runs[0].metrics[way]["levels"]:
-                where = f"{NAMES[world]}, level {level} jumps, below it {way} without a past"
-                told = [run.metrics[way]["levels"][level] for run in runs]
-                own = HELD[world][int(level)]
-                right, visible = ([each[own][key] for each in told] for key in ("right", "visible"))
-                rows.append(
-                    Claim(f"{where}: {own} right", "yes (figure only)", right, setting(runs))
-                )
+    for dataset, runs in results.items():
+        setting = describe(runs)
+        for mode in MODES:
+            for level in runs[0].metrics[mode]["levels"]:
+                start = f"{TITLES[dataset]}, rollout of level {level}, {mode} below"
+                values = [run.metrics[mode]["levels"][level] for run in runs]
+                own = LEVEL_FACTORS[dataset][int(level)]
+                right = [each[own]["right"] for each in values]
+                rows.append(Claim(f"{start}: {own} correct", "yes (figure only)", right, setting))
+                visible = [each[own]["visible"] for each in values]
                 if min(visible) < 1:
-                    what = f"{where}: pictures with a {own} to see"
-                    rows.append(Claim(what, "all (figure only)", visible, setting(runs)))
-                rows += _below(world, int(level), where, told, setting(runs))
+                    what = f"{start}: frames with a visible {own}"
+                    rows.append(Claim(what, "all (figure only)", visible, setting))
+                rows += _claims_below(dataset, int(level), start, values, setting)
     return rows
 
 
-def _below(
-    world: str, level: int, where: str, told: list[dict[str, Any]], differs: str
+def _claims_below(
+    dataset: str, level: int, start: str, values: list[dict[str, Any]], setting: str
 ) -> list[Claim]:
-    """The factors of the levels beneath: at random if sampled, so their entropy is high."""
+    """Entropies of the factors of the levels below, which are random if sampled."""
     return [
         Claim(
-            f"{where}: entropy of the {factor} in nats, at most 2.30",
+            f"{start}: entropy of the {factor} in nats, at most 2.30",
             "high for samples, low for means (figure only)",
-            [each[factor]["entropy"] for each in told],
-            differs,
+            [each[factor]["entropy"] for each in values],
+            setting,
         )
-        for other, factor in HELD[world].items()
+        for other, factor in LEVEL_FACTORS[dataset].items()
         if other < level
     ]
 
 
 EXPERIMENT = Experiment(
     name="empty-prior",
-    title="Moving Ball and 3DSD: jumps of a level, those below it without their past",
-    cost="two minutes a run; models are those of criteria and 3dsd-events",
-    variants=worlds,
-    measure=asking(ask),
+    title="Moving Ball and 3DSD: rollouts of a level, without temporal context in the levels below",
+    cost="two minutes per run; uses the models of criteria and 3dsd-events",
+    variants=dataset_runs,
+    measure=measure_model(evaluate),
     draw=draw,
     claims=claims,
 )

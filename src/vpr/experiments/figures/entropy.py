@@ -1,4 +1,4 @@
-"""Appendix C.5: CE compares cross entropies; the entropies of the two posteriors hardly differ.
+"""Appendix C.5: differences of entropies and cross entropies between the two hypotheses of CE.
 
 D_KL(q ‖ p) = H(q, p) − H(q), so CE is H(q_st, p_st) − H(q_ch, p_ch) > H(q_st) − H(q_ch).
 """
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.runner.trained import Record, steps, trained
-from vpr.experiments.shared.moving_ball import ball, over_training
+from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.training_runs import Record, measure_training, record_steps
+from vpr.experiments.shared.moving_ball import moving_ball_run, training_curve
 from vpr.experiments.shared.panels import BOTH, OTHERS, curve, draw_band, draw_runs, panels
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ COLOURS = {"entropy_gap": OTHERS[0], "cross_entropy_gap": BOTH}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": ball(scale)}
+    return {"both": moving_ball_run(scale)}
 
 
-def pick(record: Record) -> dict[str, Any]:
+def extract_metrics(record: Record) -> dict[str, Any]:
     """|H(q_ch) − H(q_st)| and |H(q_ch, p_ch) − H(q_st, p_st)|, means over frames, level 2."""
-    curves = {name: over_training(record, name) for name in LABELS}
+    curves = {name: training_curve(record, name) for name in LABELS}
     last = {name: values[-1] for name, values in curves.items()}
     share = last["entropy_gap"] / last["cross_entropy_gap"]
-    return last | {"share": share, "curve": {"step": steps(record)} | curves}
+    return last | {"share": share, "curve": {"step": record_steps(record)} | curves}
 
 
 def draw(results: Results) -> Figure:
@@ -45,7 +45,7 @@ def draw(results: Results) -> Figure:
         groups = {label: [run.metrics[name] for run in runs] for name, label in LABELS.items()}
         draw_runs(final, groups, list(COLOURS.values()))
         final.set_ylim(bottom=0)
-        final.set_ylabel("at the end, each run, nats")
+        final.set_ylabel("final difference of each run, nats")
     return figure
 
 
@@ -56,21 +56,21 @@ def claims(results: Results) -> list[Claim]:
             f"Moving Ball, level 2: mean difference of the {label}, nats",
             {"entropy_gap": "about 0", "cross_entropy_gap": "large"}[name] + " (figure only)",
             [run.metrics[name] for run in runs],
-            setting(runs),
+            describe(runs),
         )
         for name, label in LABELS.items()
     ]
-    what = "Moving Ball, level 2: the first as a share of the second"
+    what = "Moving Ball, level 2: ratio of the entropy to the cross-entropy difference"
     shares = [run.metrics["share"] for run in runs]
-    return [*rows, Claim(what, "negligible", shares, setting(runs), percent=True)]
+    return [*rows, Claim(what, "negligible", shares, describe(runs), percent=True)]
 
 
 EXPERIMENT = Experiment(
     name="entropy",
-    title="Moving Ball, level 2: differences of entropies and of cross entropies behind CE",
-    cost="no training of its own once criteria is done",
+    title="Moving Ball, level 2: differences of entropies and of cross entropies in CE",
+    cost="no training if criteria is done",
     variants=variants,
-    measure=trained(pick),
+    measure=measure_training(extract_metrics),
     draw=draw,
     claims=claims,
 )

@@ -1,4 +1,4 @@
-"""Appendix C.2: Moving Ball when level 2 updates at fixed intervals; is the colour in it?"""
+"""Appendix C.2: which level represents the colour if level 2 updates at fixed intervals."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import torch
 from vpr.config import RunConfig
 from vpr.evaluation.swaps import swaps
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
-from vpr.experiments.runner.finished import amount, asking
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.shared.moving_ball import ball
-from vpr.experiments.shared.readers import SEED, reader_for, reader_scores, watched
-from vpr.experiments.shared.sheets import as_text, draw_sheets
+from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.training_runs import measure_model
+from vpr.experiments.shared.moving_ball import moving_ball_run
+from vpr.experiments.shared.readers import SEED, evaluation_batch, reader_for, reader_scores
+from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
 from vpr.generation.rollout_film import rollout_film
 from vpr.model import VPR
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INTERVALS = (2, 4, 6, 8)
-WATCHED = 25  # frames: at the last every clock ticks, so that no state is asked for what is over
-JUMPS, SEQUENCES = 12, 256
+OBSERVED = 25  # frames: level 2 updates at the last one, whatever its interval
+STEPS, SEQUENCES = 12, 256
 FACTOR, LEVELS = "colour", (1, 2)
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    vpr = ball(scale)
+    vpr = moving_ball_run(scale)
     clocks = {
         f"every-{n}": replace(vpr, model=replace(vpr.model, rule="clockwork", intervals=(1, n)))
         for n in INTERVALS
@@ -37,14 +37,14 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
     return {"vpr": vpr} | clocks
 
 
-def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
-    """The sheet of one sequence; and whose colour is painted when a level's states are swapped."""
-    film = rollout_film(model, config.data, LEVELS, steps=JUMPS, frames=WATCHED, seed=SEED)
-    batch = watched(config, amount(config, SEQUENCES), WATCHED)
+def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
+    """The sheet of one sequence, and how the decoded colour depends on the state of each level."""
+    film = rollout_film(model, config.data, LEVELS, steps=STEPS, frames=OBSERVED, seed=SEED)
+    batch = evaluation_batch(config, SEQUENCES, OBSERVED)
     reader = reader_for(config, folder.parent)
     video, true = torch.from_numpy(batch.frames), {FACTOR: batch.factors[FACTOR][:, -1]}
     return {
-        "sheet": as_text(film),
+        "sheet": encode_sheet(film),
         "facts": film.facts,
         "reader": reader_scores(reader, model, batch),
         "swaps": {
@@ -55,7 +55,7 @@ def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
 
 
 def draw(results: Results) -> Figure:
-    """Of the first run of each variant."""
+    """The sheets of the first run of each variant."""
     return draw_sheets({title(name): runs[0].metrics["sheet"] for name, runs in results.items()})
 
 
@@ -67,31 +67,20 @@ def title(variant: str) -> str:
 def claims(results: Results) -> list[Claim]:
     rows = []
     for name, runs in results.items():
-        start = f"Moving Ball, {title(name)}"
-        told = [run.metrics["swaps"] for run in runs]
-        rows += [
-            Claim(
-                f"{start}: colour goes with the state of level 2",
-                "entirely (figure only)" if name == "vpr" else "not entirely (figure only)",
-                [each["2"]["follows"] for each in told],
-                setting(runs),
-            ),
-            Claim(
-                f"{start}: colour goes with the state of level 1",
-                "no (figure only)" if name == "vpr" else "in part (figure only)",
-                [each["1"]["follows"] for each in told],
-                setting(runs),
-            ),
-        ]
+        papers = ("entirely", "no") if name == "vpr" else ("not entirely", "in part")
+        for level, paper in zip(("2", "1"), papers, strict=True):
+            what = f"Moving Ball, {title(name)}: colour follows the state of level {level}"
+            ours = [run.metrics["swaps"][level]["follows"] for run in runs]
+            rows.append(Claim(what, f"{paper} (figure only)", ours, describe(runs)))
     return rows
 
 
 EXPERIMENT = Experiment(
     name="fixed-interval",
-    title="Moving Ball: jumps of each level when level 2 updates at fixed intervals, or by itself",
-    cost="one run of cpu/moving-ball each; vpr is that of criteria",
+    title="Moving Ball: rollouts of each level, level 2 updates by the criteria or at intervals",
+    cost="one training run of cpu/moving-ball; vpr is shared with criteria",
     variants=variants,
-    measure=asking(ask),
+    measure=measure_model(evaluate),
     draw=draw,
     claims=claims,
 )

@@ -1,9 +1,8 @@
-"""Appendix C.6: what levels 2 and 3 mark in the Miniworld Maze, as strips of frames."""
+"""Appendix C.6: events of levels 2 and 3 in sequences of the Miniworld Maze."""
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from io import BytesIO
+from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,12 @@ from vpr.config import RunConfig
 from vpr.data import evaluation_rng, unseen
 from vpr.data.pictures import as_images, as_png
 from vpr.experiments.runner.base import Advance, Experiment, Measured, Results, Scale
-from vpr.experiments.runner.settings import run_of
-from vpr.experiments.runner.store import seeded
-from vpr.experiments.runner.trained import run_folder, trained
-from vpr.experiments.shared.levels import INKS, level_claims, level_scores
-from vpr.experiments.shared.panels import GREY, panels
+from vpr.experiments.runner.settings import run_config
+from vpr.experiments.runner.store import with_seed
+from vpr.experiments.runner.training_runs import measure_training, run_folder
+from vpr.experiments.shared.levels import level_claims, level_scores
+from vpr.experiments.shared.panels import GREY, LEVEL_COLOURS, panels
+from vpr.experiments.shared.sheets import decode_image
 from vpr.pretrained import load_model
 
 if TYPE_CHECKING:
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FACTORS = {2: "hallway", 3: "colour"}
-STRIPS, LENGTH, SEED = 4, 40, 2  # evaluation seeds 0 and 1 are for the scores
-SIDE = 32  # of a frame in a strip
+STRIPS, LENGTH, SEED = 4, 40, 2  # scores use evaluation seeds 0 and 1
+SIDE = 32  # pixels of a frame in a strip
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": run_of("maze", scale)}
+    return {"both": run_config("maze", scale)}
 
 
 def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
-    """Scores as everywhere; and strips, which are kept as pictures: not everybody can render."""
-    measured = trained(level_scores(FACTORS))(config, seed, runs, advance)
-    strips = look_again(run_folder(seeded(config, seed), runs), config)
+    """Scores, and strips of frames, stored as images since drawing them again needs miniworld."""
+    measured = measure_training(level_scores(FACTORS))(config, seed, runs, advance)
+    strips = detect_events(run_folder(with_seed(config, seed), runs), config)
     return measured._replace(metrics=measured.metrics | {"strips": strips})
 
 
 @torch.no_grad()
-def look_again(folder: Path, config: RunConfig) -> list[dict[str, Any]]:
-    """Each sequence as a row of frames, the true changes, and the events of each level."""
+def detect_events(folder: Path, config: RunConfig) -> list[dict[str, Any]]:
+    """For each sequence a row of frames, the true changes, and the events of each level."""
     batch = unseen(config.data).batch(STRIPS, LENGTH, evaluation_rng(SEED))
     trace = load_model(folder).observe(torch.from_numpy(batch.frames))
     return [
@@ -61,7 +61,7 @@ def look_again(folder: Path, config: RunConfig) -> list[dict[str, Any]]:
 
 
 def _places(marks: Any) -> list[int]:
-    """Frames that are marked; the first, at which every level begins, is not an event."""
+    """Marked frames, without the first frame, which is not an event."""
     return [int(t) for t in np.flatnonzero(marks) if t > 0]
 
 
@@ -71,7 +71,7 @@ def _as_text(frames: Any) -> str:  # (T, H, W, 3) uint8 → PNG of one row, in b
 
 
 def draw(results: Results) -> Figure:
-    """Of the first run: under each frame a mark for what changed and what the levels found."""
+    """Sequences of the first run, with true changes and detected events below the frames."""
     strips = next(iter(results.values()))[0].metrics["strips"]
     with panels(1, len(strips), width=15.0, height=1.4) as (figure, axes):
         for strip, each in zip(strips, axes, strict=True):
@@ -80,14 +80,14 @@ def draw(results: Results) -> Figure:
 
 
 def _draw_strip(axes: Axes, strip: dict[str, Any]) -> None:
-    row = np.asarray(Image.open(BytesIO(b64decode(strip["frames"]))))
+    row = decode_image(strip["frames"])
     axes.imshow(row, extent=(0, row.shape[1] / SIDE, 0, 1))
     marks = {f"true {name}": (places, GREY) for name, places in strip["true"].items()}
-    found = zip(strip["found"].items(), INKS, strict=False)
-    marks |= {f"level {level}": (places, ink) for (level, places), ink in found}
-    for line, (places, ink) in enumerate(marks.values()):
+    found = zip(strip["found"].items(), LEVEL_COLOURS, strict=False)
+    marks |= {f"level {level}": (places, colour) for (level, places), colour in found}
+    for line, (places, colour) in enumerate(marks.values()):
         for place in places:
-            axes.barh(-0.2 - 0.36 * line, 0.9, left=place + 0.05, height=0.28, color=ink)
+            axes.barh(-0.2 - 0.36 * line, 0.9, left=place + 0.05, height=0.28, color=colour)
     axes.set_ylim(-0.4 - 0.36 * (len(marks) - 1), 1)
     axes.set_yticks([-0.2 - 0.36 * line for line in range(len(marks))], list(marks), fontsize=10)
     axes.set_xticks([])
@@ -101,7 +101,7 @@ def _draw_strip(axes: Axes, strip: dict[str, Any]) -> None:
 EXPERIMENT = Experiment(
     name="maze-events",
     title="Miniworld Maze: events of levels 2 and 3 in four unseen sequences, and F1",
-    cost="one run of cpu/maze each",
+    cost="one training run of cpu/maze",
     variants=variants,
     measure=measure,
     draw=draw,

@@ -1,7 +1,9 @@
-"""The benchmark of nested worlds: one setting, 20 worlds that nothing was tuned on."""
+"""The benchmark of nested worlds: one configuration on 20 worlds that were not used for tuning."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +13,16 @@ from vpr.config import RunConfig
 from vpr.data import NestedWorld
 from vpr.data.nested_spec import EVALUATION
 from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Result, Results, Scale
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.runner.store import seeded
-from vpr.experiments.runner.trained import GOOD, Record, finish, steps
-from vpr.experiments.shared.levels import INKS
-from vpr.experiments.shared.panels import GREY, panels, unit
-from vpr.experiments.shared.worlds import nested_world, scored_events
+from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.training_runs import TARGET_F1, Record, measure_training, record_steps
+from vpr.experiments.shared.datasets import nested_world, scored_events
+from vpr.experiments.shared.panels import GREY, LEVEL_COLOURS, panels, score_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SOLVED = 0.85  # F1 that every level of a world must have
+SOLVED = 0.85  # F1 that every level of a solved world reaches
 CONTROLS = ("random", "periodic")
 Level = dict[str, Any]
 
@@ -33,27 +33,27 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 
 def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
     assert isinstance(config.data, NestedWorld)
-    record, _ = finish(seeded(config, seed), runs, advance)
-    return Measured(pick(record, config.data), record["seconds"], record["provenance"])
+    extract = partial(extract_metrics, data=config.data)
+    return measure_training(extract)(config, seed, runs, advance)
 
 
-def pick(record: Record, data: NestedWorld) -> dict[str, Any]:
-    """Scores of each level from 2 on, and the world in words."""
+def extract_metrics(record: Record, data: NestedWorld) -> dict[str, Any]:
+    """Scores of levels 2 to N, and a description of the world."""
     events = scored_events(data)
     curves = {
-        f"f1_{level}": [look["levels"][str(level)]["f1"] for look in record["looks"]]
+        f"f1_{level}": [each["levels"][str(level)]["f1"] for each in record["looks"]]
         for level in events
     }
     return {
         "world": data.description,
         "levels": {str(level): _level(record, data, level) for level in events},
         "elbo": record["evaluation"]["elbo"],
-        "curve": {"step": steps(record)} | curves,
+        "curve": {"step": record_steps(record)} | curves,
     }
 
 
 def _level(record: Record, data: NestedWorld, level: int) -> Level:
-    """Scores against the level's true events; `own`: against the changes of factor n alone."""
+    """Scores against the true events of a level; `own`: against the changes of factor n only."""
     found, controls = (record["evaluation"][kind][str(level)] for kind in ("levels", "controls"))
     factor, events = data.spec.factors[level - 1], scored_events(data)[level]
     scores: Level = found[events]
@@ -67,12 +67,12 @@ def _level(record: Record, data: NestedWorld, level: int) -> Level:
 
 
 def levels_of(results: Results) -> list[str]:
-    """Of the worlds that are there."""
+    """All levels in the results."""
     return sorted({level for runs in results.values() for level in runs[0].metrics["levels"]})
 
 
-def told(results: Results, level: str) -> dict[str, list[Level]]:
-    """World → what was measured of this level, run by run; of the worlds that have the level."""
+def level_metrics(results: Results, level: str) -> dict[str, list[Level]]:
+    """World → metrics of a level for each run, for the worlds that have the level."""
     return {
         name.removeprefix("world-"): [run.metrics["levels"][level] for run in runs]
         for name, runs in results.items()
@@ -81,69 +81,64 @@ def told(results: Results, level: str) -> dict[str, list[Level]]:
 
 
 def draw(results: Results) -> Figure:
-    """A panel for each level: its F1 in every world, sorted, above that of random boundaries."""
+    """A panel per level: F1 in every world, sorted, and F1 of random boundaries."""
     levels = levels_of(results)
     with panels(len(levels), width=5.4) as (figure, axes):
-        for level, ink, each in zip(levels, INKS, axes, strict=False):
-            mean = _draw_level(each, told(results, level), ink)
+        for level, colour, each in zip(levels, LEVEL_COLOURS, axes, strict=False):
+            mean = _draw_level(each, level_metrics(results, level), colour)
             each.set_title(f"level {level}, mean {mean:.3f}")
-        unit(axes[0], "F1")
+        score_axis(axes[0], "F1")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
-def _draw_level(axes: Axes, found: dict[str, list[Level]], ink: str) -> float:
-    """The mean over worlds."""
+def _draw_level(axes: Axes, found: dict[str, list[Level]], colour: str) -> float:
+    """Draw one level, and return its mean F1 over worlds."""
     means = {world: _mean([run["f1"] for run in runs]) for world, runs in found.items()}
     order = sorted(means, key=lambda world: means[world])
     overall = _mean(list(means.values()))
-    axes.axhline(overall, color=ink, linestyle="--", label="mean")
-    blind = [_mean([run["random"]["f1"] for run in found[world]]) for world in order]
-    axes.plot(range(len(order)), blind, "_", color=GREY, markersize=10, label="random boundaries")
+    axes.axhline(overall, color=colour, linestyle="--", label="mean")
+    random = [_mean([run["random"]["f1"] for run in found[world]]) for world in order]
+    axes.plot(range(len(order)), random, "_", color=GREY, markersize=10, label="random boundaries")
     for place, world in enumerate(order):
         f1 = [run["f1"] for run in found[world]]
-        axes.plot([place] * len(f1), f1, "o", color=ink, label="VPR" if place == 0 else None)
+        axes.plot([place] * len(f1), f1, "o", color=colour, label="VPR" if place == 0 else None)
     axes.set_xticks(range(len(order)), order, rotation=90, fontsize=10)
     axes.set_xlabel("world")
-    unit(axes, "")
+    score_axis(axes, "")
     return overall
 
 
 def claims(results: Results) -> list[Claim]:
-    levels, differs = levels_of(results), setting(next(iter(results.values())))
-    found = {level: told(results, level) for level in levels}
+    setting = describe(next(iter(results.values())))
+    found = {level: level_metrics(results, level) for level in levels_of(results)}
     every = [runs for worlds in found.values() for runs in worlds.values()]
 
     def row(what: str, values: list[float]) -> Claim:
-        return Claim(f"Nested worlds: {what}", "none", values, differs)
+        return Claim(f"Nested worlds: {what}", "none", values, setting)
 
-    rows = [row("F1, all levels of all worlds", _f1(every))]
-    for level, worlds in found.items():
-        rows.append(row(f"level-{level} F1", _f1(list(worlds.values()))))
-    own = [_mean([run["own"]["f1"] for run in runs]) for runs in every]
-    rows.append(row("F1 against the changes of factor n alone, all levels", own))
+    def f1_row(what: str, worlds: Iterable[list[Level]], key: str = "") -> Claim:
+        return row(what, [_mean([(run[key] if key else run)["f1"] for run in w]) for w in worlds])
+
+    rows = [f1_row("F1, all levels of all worlds", every)]
+    rows += [f1_row(f"level-{level} F1", worlds.values()) for level, worlds in found.items()]
+    rows.append(f1_row("F1 against the changes of factor n only, all levels", every, "own"))
     for name in CONTROLS:
-        blind = [_mean([run[name]["f1"] for run in runs]) for runs in every]
-        rows.append(row(f"F1 of a blind control, {name}, all levels", blind))
+        rows.append(f1_row(f"F1 of control boundaries, {name}, all levels", every, name))
     if times := [run["time_to_f1"] for runs in every for run in runs if run["time_to_f1"]]:
         minutes = [time["seconds"] / 60 for time in times]
-        rows.append(row(f"minutes until F1 ≥ {GOOD}, levels that reach it", minutes))
+        rows.append(row(f"minutes until F1 ≥ {TARGET_F1}, for levels that reach it", minutes))
     what = f"Nested worlds: worlds of {len(results)} in which every level has F1 ≥ {SOLVED}"
     count = float(sum(map(is_solved, results.values())))
-    return [*rows, Claim(what, "none", [count], differs, digits=0)]
+    return [*rows, Claim(what, "none", [count], setting, digits=0)]
 
 
 def is_solved(runs: list[Result]) -> bool:
-    """Whether every level of the world has a high F1, as a mean over its runs."""
+    """Whether the mean F1 over runs of every level is at least `SOLVED`."""
     levels = runs[0].metrics["levels"]
     return all(
         _mean([run.metrics["levels"][level]["f1"] for run in runs]) >= SOLVED for level in levels
     )
-
-
-def _f1(worlds: list[list[Level]]) -> list[float]:
-    """One number for each world."""
-    return [_mean([run["f1"] for run in runs]) for runs in worlds]
 
 
 def _mean(values: list[float]) -> float:
@@ -153,7 +148,7 @@ def _mean(values: list[float]) -> float:
 EXPERIMENT = Experiment(
     name="nested-worlds",
     title="Nested worlds 100 to 119: F1 of each level in every world",
-    cost="one run of cpu/nested-world each",
+    cost="one training run of cpu/nested-world",
     variants=variants,
     measure=measure,
     draw=draw,

@@ -1,4 +1,4 @@
-"""Figure 5: each level jumps while all others hold; what changes, and what stays?"""
+"""Figure 5: rollouts of each level while all others are held."""
 
 from __future__ import annotations
 
@@ -13,94 +13,94 @@ from vpr.data import MovingBall, evaluation_rng
 from vpr.evaluation.jumps import in_order, read_jumps, unchanged
 from vpr.evaluation.readers import Reader
 from vpr.experiments.runner.base import Claim, Experiment, Results
-from vpr.experiments.runner.finished import amount, asking
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.shared.readers import FRAMES, SEED, reader_for, watched, world_of
-from vpr.experiments.shared.sheets import as_text, draw_sheets
-from vpr.experiments.shared.worlds import HELD, NAMES, worlds
+from vpr.experiments.runner.settings import describe, scaled_count
+from vpr.experiments.runner.training_runs import measure_model
+from vpr.experiments.shared.datasets import LEVEL_FACTORS, TITLES, dataset_runs
+from vpr.experiments.shared.readers import FRAMES, SEED, evaluation_batch, readable_data, reader_for
+from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
 from vpr.generation.rollout_film import rollout_film
 from vpr.model import VPR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-JUMPS, SEQUENCES = 12, 64
+EVENTS, SEQUENCES = 12, 64
 
 
-def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
-    """The sheet of one sequence; of many, how often each factor is right at each level's jumps.
+def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
+    """The sheet of one sequence, and how often each factor is correct in rollouts of each level.
 
-    A level's own factor should be the next in order, all others should stay.
+    The factor of the level should take its next values in order, all others should stay constant.
     """
     levels = range(1, model.config.levels + 1)
-    film = rollout_film(model, config.data, levels, steps=JUMPS, frames=FRAMES, seed=SEED)
+    film = rollout_film(model, config.data, levels, steps=EVENTS, frames=FRAMES, seed=SEED)
     reader = reader_for(config, folder.parent)
     right = {str(level): _right(model, config, reader, level) for level in levels}
-    found = {"sheet": as_text(film), "facts": film.facts, "right": right}
+    metrics = {"sheet": encode_sheet(film), "facts": film.facts, "right": right}
     if isinstance(config.data, MovingBall):
-        found["astray"] = _astray(model, config, reader, config.data)
-    return found
+        metrics["astray"] = _position_errors(model, config, reader, config.data)
+    return metrics
 
 
 def _right(model: VPR, config: RunConfig, reader: Reader, level: int) -> dict[str, float]:
-    batch, counts = watched(config, amount(config, SEQUENCES)), world_of(config).counts
-    painted = read_jumps(model, reader, torch.from_numpy(batch.frames), level, JUMPS)
-    found = {}
-    for own, factor in HELD[config.data.name].items():
+    batch, counts = (evaluation_batch(config, SEQUENCES), readable_data(config).counts)
+    decoded = read_jumps(model, reader, torch.from_numpy(batch.frames), level, EVENTS)
+    right = {}
+    for own, factor in LEVEL_FACTORS[config.data.name].items():
         last = batch.factors[factor][:, -1]
-        ordered = in_order(painted[factor], last, counts[factor])
-        found[factor] = float(
-            (ordered if own == level else unchanged(painted[factor], last)).mean()
+        ordered = in_order(decoded[factor], last, counts[factor])
+        right[factor] = float(
+            (ordered if own == level else unchanged(decoded[factor], last)).mean()
         )
-    return found
+    return right
 
 
-def _astray(model: VPR, config: RunConfig, reader: Reader, data: MovingBall) -> dict[str, float]:
-    """Pixels from where the ball should be: at level 1 on its way, at level 2 where it was."""
-    count = amount(config, SEQUENCES)
-    batch = data.batch(count, FRAMES + JUMPS, evaluation_rng(SEED))
+def _position_errors(
+    model: VPR, config: RunConfig, reader: Reader, data: MovingBall
+) -> dict[str, float]:
+    """Mean distance in pixels from the true position of the ball.
+
+    The ball moves on in rollouts of level 1, and stays in rollouts of level 2.
+    """
+    count = scaled_count(config, SEQUENCES)
+    batch = data.batch(count, FRAMES + EVENTS, evaluation_rng(SEED))
     video = torch.from_numpy(batch.frames[:, :FRAMES])
     whole = reader(torch.from_numpy(batch.frames[:, FRAMES - 1 :]))["position"]
-    wanted = {1: whole[:, 1:], 2: whole[:, :1]}
-    return {
-        str(level): float(
-            np.linalg.norm(_places(model, reader, video, level) - true, axis=-1).mean()
-        )
-        for level, true in wanted.items()
-    }
-
-
-def _places(model: VPR, reader: Reader, video: torch.Tensor, level: int) -> Any:
-    return read_jumps(model, reader, video, level, JUMPS)["position"]  # (B, K, 2)
+    positions = {1: whole[:, 1:], 2: whole[:, :1]}
+    errors = {}
+    for level, true in positions.items():
+        decoded = read_jumps(model, reader, video, level, EVENTS)["position"]  # (B, K, 2)
+        errors[str(level)] = float(np.linalg.norm(decoded - true, axis=-1).mean())
+    return errors
 
 
 def draw(results: Results) -> Figure:
-    """Of the first run of each world."""
-    return draw_sheets({NAMES[world]: runs[0].metrics["sheet"] for world, runs in results.items()})
+    """The sheets of the first run of each dataset."""
+    return draw_sheets({TITLES[name]: runs[0].metrics["sheet"] for name, runs in results.items()})
 
 
 def claims(results: Results) -> list[Claim]:
     rows = []
-    for world, runs in results.items():
+    for dataset, runs in results.items():
         for level in runs[0].metrics["right"]:
-            for own, factor in HELD[world].items():
-                does = "is the next in order" if str(own) == level else "stays"
-                what = f"{NAMES[world]}, {JUMPS} jumps of level {level}: {factor} {does}"
+            for own, factor in LEVEL_FACTORS[dataset].items():
+                correct = "next value in order" if str(own) == level else "constant"
+                what = f"{TITLES[dataset]}, {EVENTS} events of level {level}: {factor} {correct}"
                 ours = [run.metrics["right"][level][factor] for run in runs]
-                rows.append(Claim(what, "yes (figure only)", ours, setting(runs)))
+                rows.append(Claim(what, "yes (figure only)", ours, describe(runs)))
         for level in runs[0].metrics.get("astray", {}):
-            what = f"{NAMES[world]}, {JUMPS} jumps of level {level}: pixels off the ball's place"
+            what = f"{TITLES[dataset]}, {EVENTS} events of level {level}: error of the position, px"
             ours = [run.metrics["astray"][level] for run in runs]
-            rows.append(Claim(what, "none (figure only)", ours, setting(runs)))
+            rows.append(Claim(what, "none (figure only)", ours, describe(runs)))
     return rows
 
 
 EXPERIMENT = Experiment(
     name="rollouts",
-    title="Moving Ball and 3DSD: jumps of each level, all others held, under the truth (GT)",
-    cost="a minute a run; models are those of criteria and 3dsd-events",
-    variants=worlds,
-    measure=asking(ask),
+    title="Moving Ball and 3DSD: rollouts of each level, all others held, and true frames (GT)",
+    cost="a minute per run; uses the models of criteria and 3dsd-events",
+    variants=dataset_runs,
+    measure=measure_model(evaluate),
     draw=draw,
     claims=claims,
 )

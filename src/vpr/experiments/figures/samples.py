@@ -1,4 +1,4 @@
-"""Figure 6: draws at one level, all others held."""
+"""Figure 6: samples of each level while all others are held."""
 
 from __future__ import annotations
 
@@ -13,40 +13,41 @@ from vpr.data import ThreeDShapesDynamic
 from vpr.evaluation.disentanglement import read_draws
 from vpr.evaluation.jumps import unchanged
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
-from vpr.experiments.runner.finished import amount, asking
-from vpr.experiments.runner.settings import run_of, setting
-from vpr.experiments.shared.readers import FRAMES, SEED, reader_for, watched
-from vpr.experiments.shared.sheets import as_text, draw_sheets
-from vpr.experiments.shared.worlds import HELD
+from vpr.experiments.runner.settings import describe, run_config
+from vpr.experiments.runner.training_runs import measure_model
+from vpr.experiments.shared.datasets import LEVEL_FACTORS
+from vpr.experiments.shared.readers import FRAMES, SEED, evaluation_batch, reader_for
+from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
 from vpr.generation.sample_film import sample_film
 from vpr.model import VPR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SHOWN, DRAWS, SEQUENCES = 12, 32, 64
+SHOWN, SAMPLES, SEQUENCES = 12, 32, 64
 TITLES = {"3dsd": "3DSD", "maze": "Miniworld Maze"}
-FACTORS = HELD["3dsd"]
+FACTORS = LEVEL_FACTORS["3dsd"]
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
     """The runs of `3dsd-events` and `maze-events`."""
-    return {name: run_of(name, scale) for name in TITLES}
+    return {name: run_config(name, scale) for name in TITLES}
 
 
-def ask(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
-    """The sheet of one sequence; of 3DSD also how many hues there are in draws, and what stays."""
+def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
+    """The sheet of one sequence; for 3DSD also statistics of the factors in samples."""
     levels = range(1, model.config.levels + 1)
     film = sample_film(model, config.data, levels, n=SHOWN, frames=FRAMES, seed=SEED)
-    found: dict[str, Any] = {"sheet": as_text(film), "facts": film.facts}
+    metrics: dict[str, Any] = {"sheet": encode_sheet(film), "facts": film.facts}
     if isinstance(config.data, ThreeDShapesDynamic):
-        found["draws"] = {str(level): _draws(model, config, folder, level) for level in levels}
-    return found
+        metrics["draws"] = {str(n): _sample_statistics(model, config, folder, n) for n in levels}
+    return metrics
 
 
-def _draws(model: VPR, config: RunConfig, folder: Path, level: int) -> dict[str, Any]:
-    batch, reader = watched(config, amount(config, SEQUENCES)), reader_for(config, folder.parent)
-    drawn = read_draws(model, reader, torch.from_numpy(batch.frames), level, DRAWS)
+def _sample_statistics(model: VPR, config: RunConfig, folder: Path, level: int) -> dict[str, Any]:
+    """For each factor, how often it stays constant, and how many hues it has."""
+    batch, reader = (evaluation_batch(config, SEQUENCES), reader_for(config, folder.parent))
+    drawn = read_draws(model, reader, torch.from_numpy(batch.frames), level, SAMPLES)
     return {
         factor: {
             "stays": float(unchanged(drawn[factor], batch.factors[factor][:, -1]).mean()),
@@ -57,8 +58,8 @@ def _draws(model: VPR, config: RunConfig, folder: Path, level: int) -> dict[str,
 
 
 def draw(results: Results) -> Figure:
-    """Of the first run of each world."""
-    return draw_sheets({TITLES[world]: runs[0].metrics["sheet"] for world, runs in results.items()})
+    """The sheets of the first run of each dataset."""
+    return draw_sheets({TITLES[name]: runs[0].metrics["sheet"] for name, runs in results.items()})
 
 
 def claims(results: Results) -> list[Claim]:
@@ -66,22 +67,22 @@ def claims(results: Results) -> list[Claim]:
     runs = results.get("3dsd", [])
     for level in FACTORS if runs else ():
         for own, factor in FACTORS.items():
-            key = "hues" if own == level else "stays"
-            told = f"hues of the {factor} in {DRAWS} draws" if own == level else f"{factor} stays"
-            paper = "many (figure only)" if own == level else "yes (figure only)"
+            if own == level:
+                key, what, paper = "hues", f"hues of the {factor} in {SAMPLES} samples", "many"
+            else:
+                key, what, paper = "stays", f"{factor} constant", "yes"
             ours = [run.metrics["draws"][str(level)][factor][key] for run in runs]
-            rows.append(
-                Claim(f"3DSD, samples of level {level}: {told}", paper, ours, setting(runs))
-            )
+            what = f"3DSD, samples of level {level}: {what}"
+            rows.append(Claim(what, f"{paper} (figure only)", ours, describe(runs)))
     return rows
 
 
 EXPERIMENT = Experiment(
     name="samples",
-    title="3DSD and Miniworld Maze: draws at each level, all others held, under other sequences",
-    cost="a minute a run; models are those of 3dsd-events and maze-events",
+    title="3DSD and Miniworld Maze: samples of each level, all others held, and other sequences",
+    cost="a minute per run; uses the models of 3dsd-events and maze-events",
     variants=variants,
-    measure=asking(ask),
+    measure=measure_model(evaluate),
     draw=draw,
     claims=claims,
 )

@@ -11,23 +11,23 @@ import numpy as np
 from vpr.config import RunConfig
 from vpr.data import MovingBall
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.runner.trained import trained
-from vpr.experiments.shared.moving_ball import ball, scores
-from vpr.experiments.shared.panels import BOTH, panels, spread, unit
+from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.training_runs import measure_training
+from vpr.experiments.shared.moving_ball import moving_ball_run, scores
+from vpr.experiments.shared.panels import BOTH, panels, sample_std, score_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The paper names 5 windows and 4 weights, of which it prints 100, 1.1 and 1.2.
+# The paper mentions 5 windows and 4 weights, but only the values 100, 1.1 and 1.2.
 WINDOWS = (25, 50, 100, 200, 400)
 WEIGHTS = (0.9, 1.0, 1.1, 1.2)
 
 
-def small(scale: Scale) -> RunConfig:
-    """At scale cpu a small ball, so that the hundred runs take less than four hours."""
-    config = ball(scale)
+def base_run(scale: Scale) -> RunConfig:
+    """Moving Ball; at scale cpu with small frames, to shorten the hundred runs to four hours."""
+    config = moving_ball_run(scale)
     if scale != "cpu":
         return config
     data = MovingBall(size=32)
@@ -35,7 +35,7 @@ def small(scale: Scale) -> RunConfig:
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    config = small(scale)
+    config = base_run(scale)
     return {
         f"w{window}-g{gamma}": replace(
             config, model=replace(config.model, window=window, gamma=gamma)
@@ -59,17 +59,17 @@ def _draw_marginal(
     value_of: Callable[[Result], float],
     name: str,
 ) -> None:
-    """F1 at each value, over all runs of all values of the other."""
+    """F1 at each value of one parameter, over all values of the other."""
     runs = [run for each in results.values() for run in each]
-    there = [value for value in values if any(value_of(run) == value for run in runs)]
-    f1 = [np.array([r.metrics["f1"] for r in runs if value_of(r) == v]) for v in there]
-    mean, std = np.array([f.mean() for f in f1]), np.array([spread(f) for f in f1])
-    places = np.arange(len(there))
+    present = [value for value in values if any(value_of(run) == value for run in runs)]
+    f1 = [np.array([r.metrics["f1"] for r in runs if value_of(r) == v]) for v in present]
+    mean, std = np.array([f.mean() for f in f1]), np.array([sample_std(f) for f in f1])
+    places = np.arange(len(present))
     axes.plot(places, mean, "o-", color=BOTH)
     axes.fill_between(places, mean - std, mean + std, color=BOTH, alpha=0.2, linewidth=0)
-    axes.set_xticks(places, [str(value) for value in there])
+    axes.set_xticks(places, [str(value) for value in present])
     axes.set_xlabel(name)
-    unit(axes, "F1 of level 2")
+    score_axis(axes, "F1 of level 2")
 
 
 def window_of(run: Result) -> float:
@@ -88,22 +88,19 @@ def claims(results: Results) -> list[Claim]:
         (WEIGHTS, gamma_of, "all τ_w, γ", "worse at 1.2 (figure only)"),
     ):
         for value in values:
-            if there := [run for run in runs if value_of(run) == value]:
-                what, f1 = f"Moving Ball, level-2 F1, {name} = {value}", [_f1(run) for run in there]
-                rows.append(Claim(what, paper, f1, setting(there)))
+            if chosen := [run for run in runs if value_of(run) == value]:
+                what = f"Moving Ball, level-2 F1, {name} = {value}"
+                f1 = [run.metrics["f1"] for run in chosen]
+                rows.append(Claim(what, paper, f1, describe(chosen)))
     return rows
-
-
-def _f1(run: Result) -> float:
-    return float(run.metrics["f1"])
 
 
 EXPERIMENT = Experiment(
     name="sensitivity",
-    title="Small Moving Ball: F1 of level 2 against CU's window and threshold weight",
-    cost="one run of a small cpu/moving-ball each",
+    title="Moving Ball, small frames: F1 of level 2 by window and threshold weight of CU",
+    cost="one training run of cpu/moving-ball with small frames",
     variants=variants,
-    measure=trained(scores, every=500),
+    measure=measure_training(scores, every=500),
     draw=draw,
     claims=claims,
 )

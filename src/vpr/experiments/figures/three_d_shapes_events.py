@@ -1,4 +1,4 @@
-"""Figure 3c: levels 2 and 3 find the changes of the wall and of the object in 3DSD."""
+"""Figure 3c: F1 of levels 2 (wall) and 3 (object) on 3DSD."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from functools import partial
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Experiment, Scale
-from vpr.experiments.runner.settings import run_of
-from vpr.experiments.runner.trained import trained
+from vpr.experiments.runner.settings import run_config
+from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import draw_levels, level_claims, level_scores
 
 FACTORS = {2: "wall", 3: "object"}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": run_of("3dsd", scale)}
+    return {"both": run_config("3dsd", scale)}
 
 
 EXPERIMENT = Experiment(
     name="3dsd-events",
     title="3D Shapes Dynamic: F1 of level 2 (wall) and level 3 (object) over training",
-    cost="one run of cpu/3dsd each",
+    cost="one training run of cpu/3dsd",
     variants=variants,
-    measure=trained(level_scores(FACTORS)),
+    measure=measure_training(level_scores(FACTORS)),
     draw=partial(draw_levels, factors=FACTORS),
-    claims=partial(level_claims, factors=FACTORS, world="3DSD", paper="0.97 ± 0.02"),
+    claims=partial(level_claims, factors=FACTORS, dataset="3DSD", paper="0.97 ± 0.02"),
 )

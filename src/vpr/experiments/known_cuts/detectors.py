@@ -1,4 +1,4 @@
-"""What others find in the same file: PySceneDetect's detectors, and ruptures."""
+"""Detectors to compare with: PySceneDetect and ruptures."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from vpr.experiments.runner.base import Advance
 from vpr.video import Fit, open_footage
 
 Features = NDArray[np.float64]  # (frames, features)
-NAMES = {
+DETECTORS = {
     "content": "PySceneDetect, content",
     "adaptive": "PySceneDetect, adaptive",
     "ruptures": "ruptures",
 }
-SIDE = 8  # pixels of the small pictures that ruptures is shown
-PENALTIES = (1e-4, 1e6)  # the first makes nearly every frame a change, the last none
-HALVINGS = 16  # to 0.04 % of the penalty
+SIDE = 8  # pixels of the downscaled frames for ruptures
+PENALTIES = (1e-4, 1e6)  # range: from a change at nearly every frame to none
+BISECTIONS = 16  # to a precision of 0.04 %
 
 
-def require_rivals() -> None:
-    """Better before hours of training than after."""
+def require_detectors() -> None:
+    """Raise `VPRError` if a package is not installed."""
     for name in ("av", "scenedetect", "ruptures"):
         if find_spec(name) is None:
             raise VPRError(f"the montage needs {name}: pip install 'vpr-torch[compare]'")
 
 
-def rivals(film: Film, advance: Advance) -> dict[str, list[Fraction]]:
-    """The times of the changes that each finds in the test part."""
-    asked: dict[str, Callable[[], list[Fraction]]] = {
+def run_detectors(film: Film, advance: Advance) -> dict[str, list[Fraction]]:
+    """The times of the boundaries that each detector finds in the test part."""
+    detectors: dict[str, Callable[[], list[Fraction]]] = {
         "content": lambda: _scene_cuts(film.test.path, "ContentDetector"),
         "adaptive": lambda: _scene_cuts(film.test.path, "AdaptiveDetector"),
-        "ruptures": lambda: _change_points(film),
+        "ruptures": lambda: _ruptures(film),
     }
     found = {}
-    for number, (name, ask) in enumerate(asked.items()):
-        advance(number, len(asked), NAMES[name])
-        found[name] = ask()
+    for number, (name, detect) in enumerate(detectors.items()):
+        advance(number, len(detectors), DETECTORS[name])
+        found[name] = detect()
     return found
 
 
-def _change_points(film: Film) -> list[Fraction]:
-    """With the penalty that suits the training part."""
-    penalty = fitting_penalty(features(film.training.path), len(film.training.cuts))
-    return [Fraction(frame, RATE) for frame in changes(features(film.test.path), penalty)]
+def _ruptures(film: Film) -> list[Fraction]:
+    """Change points of the test part, with the penalty chosen on the training part."""
+    penalty = choose_penalty(features(film.training.path), len(film.training.cuts))
+    return [Fraction(frame, RATE) for frame in change_points(features(film.test.path), penalty)]
 
 
 def _scene_cuts(path: Path, name: str) -> list[Fraction]:
-    """Of a detector as it comes, with its own settings."""
+    """Cuts of a detector of PySceneDetect with its default settings."""
     import scenedetect
 
     scenes = scenedetect.detect(str(path), getattr(scenedetect, name)())
@@ -62,16 +62,16 @@ def _scene_cuts(path: Path, name: str) -> list[Fraction]:
 
 
 def features(path: Path) -> Features:
-    """Each frame as a very small picture, in [0, 1]."""
+    """The pixels of each frame, downscaled, in [0, 1]."""
     small = Fit.to((3, SIDE, SIDE), "stretch")
     frames = [frame.picture.ravel() for frame in open_footage(path, fit=small)]
     return np.stack(frames) / 255
 
 
-def changes(signal: Features, penalty: float) -> list[int]:
-    """Where the mean of the features changes: first frames, of the cheapest division there is.
+def change_points(signal: Features, penalty: float) -> list[int]:
+    """The first frames of the segments, without the first, of the optimal segmentation.
 
-    Its price is the squared distance of all frames from the mean of their segment, and the penalty
+    Its cost is the squared distance of all frames from the mean of their segment, plus the penalty
     for each change.
     """
     from ruptures import KernelCPD
@@ -80,12 +80,12 @@ def changes(signal: Features, penalty: float) -> list[int]:
     return [int(end) for end in ends[:-1]]
 
 
-def fitting_penalty(signal: Features, count: int) -> float:
-    """The largest under which there are at least so many changes: more penalty, fewer changes."""
+def choose_penalty(signal: Features, count: int) -> float:
+    """The largest penalty at which there are at least `count` changes, by bisection."""
     low, high = np.log(PENALTIES)
-    for _ in range(HALVINGS):
+    for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        if len(changes(signal, float(np.exp(middle)))) >= count:
+        if len(change_points(signal, float(np.exp(middle)))) >= count:
             low = middle
         else:
             high = middle

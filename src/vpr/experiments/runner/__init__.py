@@ -1,1 +1,1 @@
-"""What runs experiments: jobs in parallel, stored results, trained models, the results table."""
+"""Run experiments in parallel, store their results, and write the table of results."""

@@ -1,4 +1,4 @@
-"""What an experiment is: settings to run at each seed, a figure, and claims of the paper."""
+"""Data types of experiments: variants, results of runs, claims for the table."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 Scale = Literal["cpu", "paper", "tiny"]
 SCALES: dict[Scale, str] = {
-    "cpu": "learns on two CPU cores; what differs from the paper stands beside the numbers",
-    "paper": "the paper's sizes and steps; days without a GPU",
-    "tiny": "seconds; shows that everything runs, measures nothing",
+    "cpu": "sizes for two CPU cores; the table lists the differences from the paper",
+    "paper": "the paper's sizes and number of steps; takes days without a GPU",
+    "tiny": "takes seconds; only checks that everything runs",
 }
 
-Advance = Callable[[int, int, str], None]  # done, of how much, a note
+Advance = Callable[[int, int, str], None]  # done, total, note: progress of a run
 
 
 class Stopped(BaseException):
-    """Somebody asked to stop; what is done is kept, and the same command goes on."""
+    """A run was interrupted after saving its state; the same command resumes it."""
 
 
 class Result(NamedTuple):
-    """One run of one setting: what `VARIANT-sSEED.json` holds."""
+    """One run of one variant: the content of `VARIANT-sSEED.json`."""
 
     variant: str
     seed: int
@@ -39,18 +39,18 @@ Results = dict[str, list[Result]]  # variant → its runs, by seed
 
 
 class Claim(NamedTuple):
-    """A line of the table: what the paper says of something, and what we measured, run by run."""
+    """A row of the results table: a value of the paper, and ours for each run."""
 
     what: str
     paper: str
     ours: list[float]
-    setting: str  # what differs from the paper
+    setting: str  # differences from the paper
     percent: bool = False
-    digits: int = 4  # after the point; not of a percentage
+    digits: int = 4  # decimal places, except of a percentage
 
 
 class Measured(NamedTuple):
-    """Metrics of a run, its time over all sessions, and where the trained model comes from."""
+    """Metrics of a run, its total time, and the provenance of the trained model."""
 
     metrics: dict[str, Any]
     seconds: float
@@ -63,9 +63,9 @@ class Experiment:
 
     name: str
     title: str
-    cost: str  # of one run at scale cpu, in words
+    cost: str  # description of the cost of one run at scale cpu
     variants: Callable[[Scale], dict[str, Any]]  # name → configuration, a dataclass
-    measure: Callable[[Any, int, Path, Advance], Measured]  # configuration, seed, folder for runs
+    measure: Callable[[Any, int, Path, Advance], Measured]  # configuration, seed, folder of runs
     draw: Callable[[Results], Figure]
     claims: Callable[[Results], list[Claim]]
-    seeds: int = 5  # at which each variant is run unless the command says otherwise
+    seeds: int = 5  # default number of seeds per variant

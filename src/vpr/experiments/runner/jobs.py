@@ -1,4 +1,4 @@
-"""Runs of experiments in parallel, one process each; a stopped run continues later."""
+"""Run experiments in parallel, one process per run."""
 
 from __future__ import annotations
 
@@ -12,34 +12,36 @@ from typing import Any, NamedTuple, NoReturn
 from vpr.experiments.runner.base import Advance, Stopped
 from vpr.utils.pool import Failed, JobProgress, run_tasks, stop_signals
 
-STOPPED = 130  # exit code of a run that was asked to stop
+STOPPED = 130  # exit code of an interrupted run
 
 
 class Job(NamedTuple):
-    """One run. Its process finds the experiment by name."""
+    """One run. The experiment is given by name so that a job can be sent to another process."""
 
     experiment: str
     variant: str
     seed: int
     config: Any
-    path: Path  # of the result
-    runs: Path  # where run folders are
+    path: Path  # file of the result
+    runs: Path  # folder of run folders
 
     @property
     def title(self) -> str:
         return f"{self.experiment} {self.variant} seed {self.seed}"
 
 
-class Ending(NamedTuple):
+class Outcome(NamedTuple):
+    """How a list of jobs ended."""
+
     failed: dict[str, str]  # title of the job → error message
     stopped: bool
 
 
-def run_jobs(todo: list[Job], jobs: int, on_progress: Callable[[JobProgress], None]) -> Ending:
-    """Run all jobs, `jobs` at a time, in order.
+def run_jobs(todo: list[Job], jobs: int, on_progress: Callable[[JobProgress], None]) -> Outcome:
+    """Run all jobs in order, `jobs` at a time.
 
-    After Ctrl-C or SIGTERM no job starts and the running ones save their state and stop; after the
-    second they are killed.
+    On the first Ctrl-C or SIGTERM, no further job starts and running jobs save their state and
+    stop; on the second, they are killed.
     """
     failed: dict[str, str] = {}
     with (
@@ -51,7 +53,7 @@ def run_jobs(todo: list[Job], jobs: int, on_progress: Callable[[JobProgress], No
         for end in ended:
             if isinstance(end, Failed) and not (end.code == STOPPED or (end.code and received)):
                 failed[todo[end.task].title] = end.message
-        return Ending(failed, bool(received))
+        return Outcome(failed, bool(received))
 
 
 def _setup() -> Callable[[Job, Advance], None]:

@@ -1,4 +1,4 @@
-"""From an experiment's name to its results: run what is missing, then draw, summarise, tabulate."""
+"""Run the missing runs of an experiment, then write its figure, its summary and the table."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from vpr.errors import VPRError
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
-from vpr.experiments.runner.jobs import Ending, Job, run_jobs
-from vpr.experiments.runner.store import load, path_of, results_folder
-from vpr.experiments.runner.table import shown, write_table
-from vpr.experiments.shared.panels import require_matplotlib, spread, write_figure
+from vpr.experiments.runner.jobs import Job, Outcome, run_jobs
+from vpr.experiments.runner.store import load, result_path, results_folder
+from vpr.experiments.runner.table import mean_and_std, write_table
+from vpr.experiments.shared.panels import require_matplotlib, sample_std, write_figure
 from vpr.utils.files import write_json
 from vpr.utils.pool import JobProgress
 
@@ -21,7 +21,7 @@ SUMMARY = "summary.json"
 
 
 class Request(NamedTuple):
-    """What `vpr reproduce` was asked for."""
+    """The arguments of `vpr reproduce`."""
 
     experiment: Experiment
     seeds: int
@@ -29,25 +29,25 @@ class Request(NamedTuple):
     jobs: int
     out: Path
     runs: Path
-    only: tuple[str, ...] = ()  # variants; none: all of them
+    only: tuple[str, ...] = ()  # variants; all if empty
 
 
 def missing(request: Request) -> list[Job]:
-    """What is still to be run: every variant at a seed, before the next seed."""
+    """Runs without a result file: all variants of seed 0, then of seed 1, …"""
     if request.seeds < 1 or request.jobs < 1:
         raise VPRError(f"seeds and jobs must be 1 or more, got {request.seeds}, {request.jobs}")
     experiment, folder = request.experiment, results_folder(request.out, request.scale)
     todo = []
     for seed in range(request.seeds):
         for variant, config in _chosen(request).items():
-            path = path_of(folder, experiment, variant, seed)
+            path = result_path(folder, experiment, variant, seed)
             if not path.exists():
                 todo.append(Job(experiment.name, variant, seed, config, path, request.runs))
     return todo
 
 
 def _chosen(request: Request) -> dict[str, Any]:
-    """The variants that were asked for, in the experiment's order."""
+    """The selected variants, in the order of the experiment."""
     variants = request.experiment.variants(request.scale)
     for name in request.only:
         if name not in variants:
@@ -58,17 +58,17 @@ def _chosen(request: Request) -> dict[str, Any]:
     }
 
 
-def reproduce(request: Request, on_progress: Callable[[JobProgress], None]) -> Ending:
-    """Run what is missing; bring figure, summary and table up to date with what there is."""
+def reproduce(request: Request, on_progress: Callable[[JobProgress], None]) -> Outcome:
+    """Run the missing runs, and update figure, summary and table."""
     folder = results_folder(request.out, request.scale)
-    conclude(request.experiment, folder, request.scale)  # what cannot work fails before hours do
+    write_outputs(request.experiment, folder, request.scale)  # fail early, before any training
     ending = run_jobs(missing(request), request.jobs, on_progress)
-    conclude(request.experiment, folder, request.scale)
+    write_outputs(request.experiment, folder, request.scale)
     return ending
 
 
-def conclude(experiment: Experiment, folder: Path, scale: Scale) -> None:
-    """Figure, summary and table, from the files that are there."""
+def write_outputs(experiment: Experiment, folder: Path, scale: Scale) -> None:
+    """Write figure, summary and table from the existing result files."""
     require_matplotlib()
     results = load(folder, experiment, scale)
     if results:
@@ -88,5 +88,5 @@ def summary(experiment: Experiment, results: Results) -> dict[str, Any]:
 
 def _as_dict(claim: Claim) -> dict[str, Any]:
     values = np.asarray(claim.ours)
-    numbers = {"mean": float(values.mean()), "std": float(spread(values))}
-    return claim._asdict() | numbers | {"shown": shown(claim)}
+    numbers = {"mean": float(values.mean()), "std": float(sample_std(values))}
+    return claim._asdict() | numbers | {"shown": mean_and_std(claim)}

@@ -1,4 +1,4 @@
-"""The run of a scale: a preset, or one of seconds; and how a run differs from the paper."""
+"""Configurations of runs at each scale, and descriptions of how they differ from the paper."""
 
 from __future__ import annotations
 
@@ -12,24 +12,29 @@ from vpr.presets import PRESETS, preset
 from vpr.training.additions import additions_of
 from vpr.utils.config_json import from_dict
 
-CLOSEST = "paper/3dsd"  # what data is compared with that the paper does not have
-DATA = {
-    "bouncing-balls": "two balls of our own",
-    "nested-world": "data that the paper does not have",
-    "video": "footage that the paper does not have",
+REFERENCE = "paper/3dsd"  # reference for datasets that are not in the paper
+DATA_NOTES = {
+    "bouncing-balls": "our own version of the dataset",
+    "nested-world": "dataset not in the paper",
+    "video": "footage not in the paper",
 }
 
 
-def run_of(name: str, scale: Scale) -> RunConfig:
-    """The preset `SCALE/NAME`; at scale tiny, one of seconds."""
+def run_config(name: str, scale: Scale) -> RunConfig:
+    """The preset `SCALE/NAME`; at scale tiny, `cpu/NAME` reduced to seconds of training."""
     if scale != "tiny":
         return preset(f"{scale}/{name}")
     return _tiny(preset(f"cpu/{name}"))
 
 
+def scaled_count(config: RunConfig, count: int) -> int:
+    """`count`, or a fiftieth of it at scale tiny."""
+    return max(count // 50, 2) if config.preset.startswith("tiny/") else count
+
+
 def _tiny(config: RunConfig) -> RunConfig:
-    """A run of 40 steps, through all stages."""
-    data = _little(config.data)
+    """A small model, 40 steps, all stages."""
+    data = _small(config.data)
     training = replace(
         config.training, steps=40, batch_size=3, length=5, warmup_steps=4, checkpoint_every=4
     )
@@ -42,7 +47,7 @@ def _tiny(config: RunConfig) -> RunConfig:
     )
 
 
-def _little(data: Data) -> Data:
+def _small(data: Data) -> Data:
     if isinstance(data, MovingBall | BouncingBalls):
         return replace(data, size=16)
     if isinstance(data, MiniworldMaze):
@@ -52,43 +57,45 @@ def _little(data: Data) -> Data:
     return data
 
 
-def setting(runs: Sequence[Result]) -> str:
-    """What differs from the paper, for the table."""
+def describe(runs: Sequence[Result]) -> str:
+    """The preset and its differences from the paper, for the table."""
     config = from_dict(RunConfig, runs[0].config, "config")
     if config.preset.startswith("tiny/"):
-        return f"{config.preset}: a run of seconds, which measures nothing"
+        return f"{config.preset}: not a measurement, only checks that everything runs"
     return f"{config.preset}: {', '.join(differences(config)) or 'as in the paper'}"
 
 
 def differences(config: RunConfig) -> list[str]:
-    """Each difference from the paper in a few words; in brackets what the paper has."""
+    """The differences from the paper, with the value of the paper in parentheses."""
     name = config.preset.split("/")[-1]
-    paper = PRESETS.get(f"paper/{name}", PRESETS[CLOSEST])
-    found = [DATA[name]] if name in DATA and not config.preset.startswith("paper/") else []
+    paper = PRESETS.get(f"paper/{name}", PRESETS[REFERENCE])
+    found = []
+    if name in DATA_NOTES and not config.preset.startswith("paper/"):
+        found.append(DATA_NOTES[name])
     if type(config.data) is type(paper.data):
-        found += _of_data(config.data, paper.data)
-    return [*found, *_of_model(config, paper), *_of_training(config, paper)]
+        found += _data_differences(config.data, paper.data)
+    return [*found, *_model_differences(config, paper), *_training_differences(config, paper)]
 
 
-def _of_data(ours: Data, theirs: Data) -> Iterator[str]:
+def _data_differences(ours: Data, theirs: Data) -> Iterator[str]:
     for field in fields(theirs):
         mine, other = getattr(ours, field.name), getattr(theirs, field.name)
         if mine != other:
             yield f"{field.name.replace('_', ' ')} {mine} ({other})"
 
 
-def _of_model(config: RunConfig, paper: RunConfig) -> Iterator[str]:
+def _model_differences(config: RunConfig, paper: RunConfig) -> Iterator[str]:
     ours, theirs = config.model, paper.model
     if ours.network != theirs.network:
         yield "smaller image network"
     if ours.layers != theirs.layers:
         yield f"{ours.layers} layers in each network ({theirs.layers})"
-    for field, symbol in (("state_size", "state size"), ("width", "width")):
-        if getattr(ours, field) != getattr(theirs, field):
-            yield f"{symbol} {getattr(ours, field)} ({getattr(theirs, field)})"
+    for name in ("state_size", "width"):
+        if getattr(ours, name) != getattr(theirs, name):
+            yield f"{name.replace('_', ' ')} {getattr(ours, name)} ({getattr(theirs, name)})"
 
 
-def _of_training(config: RunConfig, paper: RunConfig) -> Iterator[str]:
+def _training_differences(config: RunConfig, paper: RunConfig) -> Iterator[str]:
     ours, theirs = config.training, paper.training
     if added := additions_of(config):
         yield "our recipe with " + " and ".join(

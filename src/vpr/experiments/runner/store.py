@@ -1,4 +1,4 @@
-"""Results on the disk: one JSON file a run, `NAME/VARIANT-sSEED.json`."""
+"""Result files: one JSON file per run, `NAME/VARIANT-sSEED.json`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from vpr.utils.provenance import provenance
 
 
 def results_folder(out: Path, scale: Scale) -> Path:
-    """The results that count lie in `out` itself, those of another scale beside them."""
+    """`out` at scale cpu, a subfolder of it at other scales."""
     return out if scale == "cpu" else out / scale
 
 
-def path_of(folder: Path, experiment: Experiment, variant: str, seed: int) -> Path:
+def result_path(folder: Path, experiment: Experiment, variant: str, seed: int) -> Path:
     return folder / experiment.name / f"{variant}-s{seed}.json"
 
 
@@ -26,7 +26,7 @@ def save(path: Path, config: Any, seed: int, measured: Measured) -> None:
     trained = {"trained": measured.trained} if measured.trained else {}
     content = {
         "seed": seed,
-        "config": to_dict(seeded(config, seed)),
+        "config": to_dict(with_seed(config, seed)),
         "provenance": {"measured": provenance()} | trained,
         "seconds": round(measured.seconds, 1),
         "metrics": measured.metrics,
@@ -35,18 +35,18 @@ def save(path: Path, config: Any, seed: int, measured: Measured) -> None:
 
 
 def load(folder: Path, experiment: Experiment, scale: Scale) -> Results:
-    """Every finished run of the experiment's variants, whatever its seed: never a choice."""
+    """All finished runs of the present variants of an experiment, at all seeds."""
     found: Results = {}
     for variant, config in experiment.variants(scale).items():
         paths = (folder / experiment.name).glob(f"{variant}-s*.json")
         mine = [path for path in paths if path.stem.removeprefix(f"{variant}-s").isdigit()]
-        if runs := [read(path, variant, config) for path in mine]:
+        if runs := [read_result(path, variant, config) for path in mine]:
             found[variant] = sorted(runs, key=lambda run: run.seed)
     return found
 
 
 def stale(folder: Path, experiment: Experiment, scale: Scale) -> dict[Path, str]:
-    """Result files that do not belong to a present setting of the experiment, and why."""
+    """Result files whose configuration is not that of a present variant, with the reason."""
     variants, found = experiment.variants(scale), {}
     for path in sorted((folder / experiment.name).glob("*-s*.json")):
         variant, _, _ = path.stem.rpartition("-s")
@@ -54,23 +54,23 @@ def stale(folder: Path, experiment: Experiment, scale: Scale) -> dict[Path, str]
             found[path] = f"{experiment.name} has no variant {variant!r}"
             continue
         try:
-            read(path, variant, variants[variant])
+            read_result(path, variant, variants[variant])
         except VPRError as error:
             found[path] = str(error).removeprefix(f"{path} ")
     return found
 
 
-def read(path: Path, variant: str, config: Any) -> Result:
-    """A run's file, which must be of this configuration."""
+def read_result(path: Path, variant: str, config: Any) -> Result:
+    """Read a result file; raises `VPRError` if its configuration is not `config`."""
     content = read_json(path)
     if not isinstance(content, dict) or content.keys() != set(Result._fields) - {"variant"}:
-        raise VPRError(f"{path} is not the result of a run: delete it, and it is run again")
+        raise VPRError(f"{path} is not a result file: delete it to repeat the run")
     result = Result(variant=variant, **content)
-    if from_dict(type(config), result.config, str(path)) != seeded(config, result.seed):
-        raise VPRError(f"{path} was made under another setting: delete it, and it is run again")
+    if from_dict(type(config), result.config, str(path)) != with_seed(config, result.seed):
+        raise VPRError(f"{path} has another configuration: delete it to repeat the run")
     return result
 
 
-def seeded(config: Any, seed: int) -> Any:
-    """Training runs carry their seed in the configuration."""
+def with_seed(config: Any, seed: int) -> Any:
+    """Set the seed of a configuration that has one."""
     return replace(config, seed=seed) if hasattr(config, "seed") else config

@@ -1,4 +1,4 @@
-"""`results/README.md`: every claim of the paper beside what we measured, made from the files."""
+"""Write `results/README.md`, the table of all claims and measurements."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ import numpy as np
 
 from vpr.experiments.runner.base import SCALES, Claim, Experiment, Scale
 from vpr.experiments.runner.store import load
-from vpr.experiments.shared.panels import spread
+from vpr.experiments.shared.panels import sample_std
 from vpr.utils.files import write_text
 
 HEAD = """\
 # Results
 
-Made by `vpr reproduce` from the JSON files in this folder; do not edit. Ours is the mean ± the
-standard deviation (n − 1) over all runs that were made under the setting, with the lowest and the
-highest; n is their number. F1 counts boundaries at the exact frame of a change, on fresh sequences.
+Written by `vpr reproduce` from the JSON files in this folder; do not edit. Ours is the mean ± the
+sample standard deviation over all n runs of the setting, followed by the lowest and the highest
+value. The last column lists the differences from the paper. F1 counts a boundary as correct only at
+the exact frame of a change, and is computed on sequences that were not used for training.
 """
-COLUMNS = ("experiment", "what", "paper", "ours", "lowest, highest", "n", "how ours differs")
+COLUMNS = ("experiment", "what", "paper", "ours", "lowest, highest", "n", "differences")
 
 
 def write_table(folder: Path, scale: Scale) -> None:
-    """One table of all claims, then the figures."""
+    """Write one table of all claims, then the figures."""
     from vpr.experiments import EXPERIMENTS
 
     rows, figures = [COLUMNS, ("---",) * len(COLUMNS)], []
@@ -44,13 +45,13 @@ def _figure(experiment: Experiment) -> str:
 
 def _row(claim: Claim) -> tuple[str, ...]:
     ends = f"{_number(min(claim.ours), claim)}, {_number(max(claim.ours), claim)}"
-    return claim.what, claim.paper, shown(claim), ends, str(len(claim.ours)), claim.setting
+    return claim.what, claim.paper, mean_and_std(claim), ends, str(len(claim.ours)), claim.setting
 
 
-def shown(claim: Claim) -> str:
+def mean_and_std(claim: Claim) -> str:
     """Mean ± standard deviation."""
     values = np.asarray(claim.ours)
-    return f"{_number(values.mean(), claim)} ± {_number(float(spread(values)), claim)}"
+    return f"{_number(values.mean(), claim)} ± {_number(float(sample_std(values)), claim)}"
 
 
 def _number(value: float, claim: Claim) -> str:

@@ -1,1 +1,1 @@
-"""What several experiments have in common: plots, readers of pictures, ground truth."""
+"""Code that several experiments use: plots, factor readers, labels."""

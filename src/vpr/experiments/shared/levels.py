@@ -1,4 +1,4 @@
-"""Each level of a hierarchy against the changes of the factor it should follow."""
+"""Scores of each level against the changes of its factor: metrics, figure and claims."""
 
 from __future__ import annotations
 
@@ -6,25 +6,31 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from vpr.experiments.runner.base import Claim, Result, Results
-from vpr.experiments.runner.settings import setting
-from vpr.experiments.runner.trained import Record, steps
-from vpr.experiments.shared.panels import BOTH, OTHERS, curve, draw_band, draw_scores, panels, unit
+from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.training_runs import Record, record_steps
+from vpr.experiments.shared.panels import (
+    LEVEL_COLOURS,
+    curve,
+    draw_band,
+    draw_scores,
+    panels,
+    score_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Factors = Mapping[int, str]  # level → the factor whose changes are its events
-INKS = (BOTH, OTHERS[1], OTHERS[0])  # of levels 2, 3, 4
+Factors = Mapping[int, str]  # level → factor
 SCORES = ("f1", "precision", "recall", "fpr")
 
 
 def level_scores(factors: Factors) -> Callable[[Record], dict[str, Any]]:
-    """Takes of a record the final scores of each level, its controls and its curves."""
+    """A function that extracts scores, controls and curves of each level from a record."""
 
-    def pick(record: Record) -> dict[str, Any]:
+    def extract_metrics(record: Record) -> dict[str, Any]:
         evaluation = record["evaluation"]
         found: dict[str, Any] = {}
-        curves: dict[str, Any] = {"step": steps(record)}
+        curves: dict[str, Any] = {"step": record_steps(record)}
         for level, factor in factors.items():
             found |= _final(evaluation, str(level), factor)
             curves |= _curves(record, str(level), factor)
@@ -32,7 +38,7 @@ def level_scores(factors: Factors) -> Callable[[Record], dict[str, Any]]:
         rest = {"time_to_f1": record["time_to_f1"], "curve": curves}
         return {"f1": mean} | found | {"elbo": evaluation["elbo"]} | rest
 
-    return pick
+    return extract_metrics
 
 
 def _final(evaluation: dict[str, Any], level: str, factor: str) -> dict[str, float]:
@@ -46,33 +52,36 @@ def _final(evaluation: dict[str, Any], level: str, factor: str) -> dict[str, flo
 
 
 def _curves(record: Record, level: str, factor: str) -> dict[str, list[float]]:
-    looks = [look["levels"][level] for look in record["looks"]]
-    return {f"{name}_{factor}": [look[name] for look in looks] for name in ("f1", "recall", "fpr")}
+    values = [each["levels"][level] for each in record["looks"]]
+    return {f"{name}_{factor}": [each[name] for each in values] for name in ("f1", "recall", "fpr")}
 
 
 def draw_levels(results: Results, factors: Factors) -> Figure:
-    """F1 of each level over training, and at the end."""
+    """F1 of each level over training, and the final F1."""
     (runs,) = results.values()
     names = [f"level {level}, {factor}" for level, factor in factors.items()]
-    inks = INKS[: len(factors)]
+    colours = LEVEL_COLOURS[: len(factors)]
     with panels(2) as (figure, (over, final)):
-        for factor, name, ink in zip(factors.values(), names, inks, strict=True):
-            draw_band(over, [curve(run, f"f1_{factor}") for run in runs], ink, name)
+        for factor, name, colour in zip(factors.values(), names, colours, strict=True):
+            draw_band(over, [curve(run, f"f1_{factor}") for run in runs], colour, name)
         over.set_xlabel("training step")
-        unit(over, "F1")
+        score_axis(over, "F1")
         over.legend(loc="lower right")
         groups = {
             name: f1(runs, factor) for name, factor in zip(names, factors.values(), strict=True)
         }
-        draw_scores(final, groups, inks)
-        final.set_ylabel("F1 at the end, each run")
+        draw_scores(final, groups, colours)
+        final.set_ylabel("final F1 of each run")
     return figure
 
 
-def level_claims(results: Results, factors: Factors, world: str, paper: str) -> list[Claim]:
+def level_claims(results: Results, factors: Factors, dataset: str, paper: str) -> list[Claim]:
     return [
         Claim(
-            f"{world}, level-{level} F1, {factor} changes", paper, f1(runs, factor), setting(runs)
+            f"{dataset}, level-{level} F1, {factor} changes",
+            paper,
+            f1(runs, factor),
+            describe(runs),
         )
         for runs in results.values()
         for level, factor in factors.items()

@@ -1,29 +1,29 @@
-"""What the Moving Ball experiments have in common: settings, and curves of their runs."""
+"""Configurations, metrics and figures of the experiments on Moving Ball."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Results, Scale
-from vpr.experiments.runner.settings import run_of
-from vpr.experiments.runner.trained import Record, steps
-from vpr.experiments.shared.panels import curve, draw_band, draw_scores, panels, unit
+from vpr.experiments.runner.base import Claim, Results, Scale
+from vpr.experiments.runner.settings import describe, run_config
+from vpr.experiments.runner.training_runs import Record, record_steps
+from vpr.experiments.shared.panels import curve, draw_band, draw_scores, panels, score_axis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LEVEL = "2"  # which holds the colour
-F1 = "F1 of level 2, colour changes"
+LEVEL = "2"  # the level of the colour
+F1_LABEL = "F1 of level 2, colour changes"
 
 
-def ball(scale: Scale, slow: bool = False) -> RunConfig:
-    """The preset."""
-    return run_of("moving-ball-slow" if slow else "moving-ball", scale)
+def moving_ball_run(scale: Scale, slow: bool = False) -> RunConfig:
+    """The run of the preset `moving-ball` or `moving-ball-slow`."""
+    return run_config("moving-ball-slow" if slow else "moving-ball", scale)
 
 
 def scores(record: Record) -> dict[str, Any]:
-    """Of a record: the final F1 and what it is made of, and its curve over training."""
+    """Final scores of level 2, and F1 over training, from the record of a run."""
     evaluation = record["evaluation"]
     colour = evaluation["levels"][LEVEL]["colour"]
     return {
@@ -36,37 +36,51 @@ def scores(record: Record) -> dict[str, Any]:
         "update_rate": evaluation["levels"][LEVEL]["update_rate"],
         "elbo": evaluation["elbo"],
         "time_to_f1": record["time_to_f1"],
-        "curve": {"step": steps(record), "f1": over_training(record, "f1")},
+        "curve": {"step": record_steps(record), "f1": training_curve(record, "f1")},
     }
 
 
-def over_training(record: Record, name: str) -> list[float]:
-    return [look["levels"][LEVEL][name] for look in record["looks"]]
+def training_curve(record: Record, name: str) -> list[float]:
+    """A metric of level 2 at each inspection."""
+    return [each["levels"][LEVEL][name] for each in record["looks"]]
 
 
-class Appearance(NamedTuple):
-    """How a variant appears in figures and tables."""
+class Variant(NamedTuple):
+    """Label and colour of a variant, and its F1 in the paper."""
 
     label: str
     colour: str
+    paper: str
 
 
 def draw_training(
-    results: Results, appearances: dict[str, Appearance], curve_name: str = "f1", axis: str = F1
+    results: Results, variants: dict[str, Variant], curve_name: str = "f1", axis: str = F1_LABEL
 ) -> Figure:
-    """One of the variants' curves over training, and their F1 at the end."""
+    """A curve of each variant over training, and the final F1."""
     with panels(2) as (figure, (over, final)):
-        for name, runs in reversed(results.items()):  # the first one on top
+        for name, runs in reversed(results.items()):  # draws the first variant on top
             curves = [curve(run, curve_name) for run in runs]
-            draw_band(over, curves, appearances[name].colour, appearances[name].label)
+            draw_band(over, curves, variants[name].colour, variants[name].label)
         over.set_xlabel("training step")
         over.set_ylabel(axis)
         if curve_name == "f1":
-            unit(over, axis)
+            score_axis(over, axis)
         over.legend(loc="best", reverse=True)
         groups = {
-            appearances[n].label: [run.metrics["f1"] for run in runs] for n, runs in results.items()
+            variants[n].label: [run.metrics["f1"] for run in runs] for n, runs in results.items()
         }
-        draw_scores(final, groups, [appearances[name].colour for name in results])
-        final.set_ylabel("F1 at the end, each run")
+        draw_scores(final, groups, [variants[name].colour for name in results])
+        final.set_ylabel("final F1 of each run")
     return figure
+
+
+def f1_claims(results: Results, variants: dict[str, Variant]) -> list[Claim]:
+    return [
+        Claim(
+            f"Moving Ball, level-2 F1, {variants[name].label}",
+            variants[name].paper,
+            [run.metrics["f1"] for run in runs],
+            describe(runs),
+        )
+        for name, runs in results.items()
+    ]

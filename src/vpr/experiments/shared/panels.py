@@ -1,4 +1,4 @@
-"""One style for all figures, and the few kinds of panel that they are made of."""
+"""The style of all figures, and the panels that they share."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ BOTH, CE, CU, GREY = (
     colour.light for colour in (palette.BOTH, palette.CE, palette.CU, palette.CLOCK)
 )
 OTHERS = ("#cc79a7", "#e69f00", "#56b4e9")
+LEVEL_COLOURS = (BOTH, OTHERS[1], OTHERS[0])
 STYLE: dict[Any, Any] = {
     "font.size": 13,
     "axes.titlesize": 13,
@@ -38,13 +39,13 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": 12,
     "figure.constrained_layout.use": True,
     "figure.dpi": 110,
-    "svg.hashsalt": "vpr",  # the same picture is the same file
+    "svg.hashsalt": "vpr",  # reproducible files
     "svg.fonttype": "none",
 }
 
 
 def require_matplotlib() -> None:
-    """Better before hours of training than after."""
+    """Raise `VPRError` if matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise VPRError("figures need matplotlib: pip install 'vpr-torch[figures]'")
 
@@ -53,7 +54,7 @@ def require_matplotlib() -> None:
 def panels(
     columns: int, rows: int = 1, width: float = 4.6, height: float = 3.5
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """So many panels, row by row, in our style."""
+    """A figure and its panels, row by row, in the common style."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -63,17 +64,17 @@ def panels(
 
 
 def write_figure(stem: Path, figure: Figure) -> list[Path]:
-    """As PNG and as SVG; pictures of frames, which in an SVG weigh a megabyte, as PNG only."""
+    """Write PNG and SVG; PNG only if the figure has images, which make an SVG large."""
     import matplotlib
 
     paths = []
-    kinds: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None}}
+    formats: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None}}
     if any(axes.images for axes in figure.axes):
-        del kinds["svg"]
-    for kind, notes in kinds.items():
+        del formats["svg"]
+    for kind, metadata in formats.items():
         buffer = BytesIO()
         with matplotlib.rc_context(STYLE):
-            figure.savefig(buffer, format=kind, metadata=notes)
+            figure.savefig(buffer, format=kind, metadata=metadata)
         path = stem.with_name(f"{stem.name}.{kind}")
         write_bytes(path, buffer.getvalue())
         paths.append(path)
@@ -81,58 +82,54 @@ def write_figure(stem: Path, figure: Figure) -> list[Path]:
 
 
 def curve(result: Result, name: str) -> tuple[list[int], list[float]]:
-    """(steps, values) of a result whose metrics hold a `curve`."""
+    """(steps, values) of a curve in the metrics of a result."""
     return result.metrics["curve"]["step"], result.metrics["curve"][name]
 
 
 def draw_band(
     axes: Axes, curves: Sequence[tuple[Sequence[float], Sequence[float]]], colour: str, label: str
 ) -> None:
-    """Mean over runs of (steps, values), shaded ± one standard deviation.
+    """Mean over runs of (steps, values), with a band of ± one standard deviation.
 
-    Runs end at steps of their own: beyond its end a run counts with its last value. On a
-    logarithmic axis, mean and deviation are those of the logarithm.
+    A run that ends earlier than others keeps its last value. On a logarithmic axis, mean and
+    standard deviation are those of the logarithm.
     """
     steps = np.unique(np.concatenate([np.asarray(x) for x, _ in curves]))
-    values = np.stack([_extended(x, y, steps) for x, y in curves])
+    values = np.stack([np.interp(steps, x, y) for x, y in curves])
     into, back = (np.log, np.exp) if axes.get_yscale() == "log" else (np.array, np.array)
-    mean, std = into(values).mean(0), spread(into(values))
+    mean, std = into(values).mean(0), sample_std(into(values))
     axes.plot(steps, back(mean), color=colour, label=label)
     low, high = back(mean - std), back(mean + std)
     axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
 def draw_runs(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequence[str]) -> None:
-    """Every run of each group as a point, beside their mean ± one standard deviation."""
+    """A point for every run of each group, and their mean ± one standard deviation."""
     for place, (values, colour) in enumerate(zip(groups.values(), colours, strict=True)):
         runs = np.asarray(values)
         axes.plot(np.full(len(runs), place - 0.12), runs, "o", color=colour, alpha=0.6)
         at, mean = place + 0.12, runs.mean()
-        axes.errorbar(at, mean, spread(runs), fmt="_", markersize=22, capsize=6, color=colour)
+        axes.errorbar(at, mean, sample_std(runs), fmt="_", markersize=22, capsize=6, color=colour)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.grid(visible=False, axis="x")
 
 
 def draw_scores(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequence[str]) -> None:
-    """`draw_runs` on an axis that ends at 1 and begins where the worst run can be told from it."""
+    """`draw_runs` for scores, on an axis that ends at 1 and starts below the lowest score."""
     draw_runs(axes, groups, colours)
     lowest = min(min(values) for values in groups.values())
-    fitting = [start for start in (0.5, 0.8, 0.9, 0.95, 0.98) if lowest > start + 0.1 * (1 - start)]
-    start = max(fitting, default=0.0)
+    starts = [start for start in (0.5, 0.8, 0.9, 0.95, 0.98) if lowest > start + 0.1 * (1 - start)]
+    start = max(starts, default=0.0)
     axes.set_ylim(start, 1 + 0.03 * (1 - start))
 
 
-def unit(axes: Axes, name: str) -> None:
-    """A vertical axis for scores and shares."""
+def score_axis(axes: Axes, name: str) -> None:
+    """Make the vertical axis one of scores or shares, from 0 to 1."""
     axes.set_ylim(-0.02, 1.03)
     axes.set_ylabel(name)
 
 
-def spread(values: NDArray[Any]) -> NDArray[Any]:
+def sample_std(values: NDArray[Any]) -> NDArray[Any]:
     """Sample standard deviation over the first axis; 0 for a single run."""
     return np.asarray(values.std(0, ddof=1) if len(values) > 1 else np.zeros_like(values[0]))
-
-
-def _extended(x: Sequence[float], y: Sequence[float], steps: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(np.interp(steps, np.asarray(x), np.asarray(y)))

@@ -1,4 +1,4 @@
-"""Who reads the pictures of an experiment's models, and how well."""
+"""Readers of factors for the frames that models generate, and their accuracy."""
 
 from __future__ import annotations
 
@@ -15,47 +15,48 @@ from vpr.errors import VPRError
 from vpr.evaluation.extractor import VERSION, Extractor, fit_extractor
 from vpr.evaluation.jumps import read_present
 from vpr.evaluation.readers import BallReader, Reader, accuracy
-from vpr.experiments.runner.finished import amount
+from vpr.experiments.runner.settings import scaled_count
 from vpr.model import VPR
 from vpr.utils.config_json import to_dict
 from vpr.utils.files import read_tensors, write_tensors
 
-STEPS = 3000  # of the extractor's training
-FRAMES = 30  # watched before a model is asked
-SEED = 4  # of the evaluation sequences: others than those of scores, looks and strips
+STEPS = 3000  # training steps of the extractor
+FRAMES = 30  # observed before generating
+SEED = 4  # of the evaluation sequences; 0, 1 and 2 are used by other evaluations
 
 
 def reader_for(config: RunConfig, runs: Path) -> Reader:
-    """In closed form for the ball; for 3DSD an extractor, trained once for all runs in `runs`."""
-    data = world_of(config)
+    """A closed-form reader for the ball; for 3DSD an extractor, trained once per folder `runs`."""
+    data = readable_data(config)
     if isinstance(data, MovingBall):
         return BallReader()
-    steps = amount(config, STEPS)
-    words = json.dumps([VERSION, to_dict(data), steps], sort_keys=True).encode()
-    path = runs / f"extractor-{hashlib.sha256(words).hexdigest()[:8]}.safetensors"
+    steps = scaled_count(config, STEPS)
+    key = json.dumps([VERSION, to_dict(data), steps], sort_keys=True).encode()
+    path = runs / f"extractor-{hashlib.sha256(key).hexdigest()[:8]}.safetensors"
     if not path.exists():
-        own = path.with_name(f"{os.getpid()}-{path.name}")  # another run may be at it as well
-        write_tensors(own, fit_extractor(data, steps).state_dict(), {})
-        own.replace(path)
+        temporary = path.with_name(f"{os.getpid()}-{path.name}")  # runs may do this in parallel
+        write_tensors(temporary, fit_extractor(data, steps).state_dict(), {})
+        temporary.replace(path)
     extractor = Extractor(data.counts)
     extractor.load_state_dict(read_tensors(path)[0])
     return extractor.eval()
 
 
-def world_of(config: RunConfig) -> MovingBall | ThreeDShapesDynamic:
-    """The data, of which the factors can be read off a picture."""
+def readable_data(config: RunConfig) -> MovingBall | ThreeDShapesDynamic:
+    """The dataset of a run, if there is a reader for its factors."""
     if not isinstance(config.data, MovingBall | ThreeDShapesDynamic):
-        raise VPRError(f"nobody reads the factors off pictures of {config.data.name}")
+        raise VPRError(f"there is no reader for the factors of {config.data.name}")
     return config.data
 
 
-def watched(config: RunConfig, sequences: int, frames: int = FRAMES) -> Batch:
-    """Fresh sequences of so many frames."""
-    return unseen(config.data).batch(sequences, frames, evaluation_rng(SEED))
+def evaluation_batch(config: RunConfig, sequences: int, frames: int = FRAMES) -> Batch:
+    """Sequences that were not used for training; fewer at scale tiny."""
+    count = scaled_count(config, sequences)
+    return unseen(config.data).batch(count, frames, evaluation_rng(SEED))
 
 
 def reader_scores(reader: Reader, model: VPR, batch: Batch) -> dict[str, dict[str, float]]:
-    """How often it is right on the last frames, and on what the model makes of them."""
+    """Accuracy of a reader on the last frames, and on their reconstructions."""
     video = torch.from_numpy(batch.frames)
     last = {name: values[:, -1] for name, values in batch.factors.items()}
     return {

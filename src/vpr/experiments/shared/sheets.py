@@ -1,4 +1,4 @@
-"""Sheets of films in the results: kept as small pictures, so that figures need no model."""
+"""Sheets of generated frames, stored in the results so that figures need no model."""
 
 from __future__ import annotations
 
@@ -17,25 +17,29 @@ from vpr.generation.film_sheet import Pixels, sheet
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-QUALITY = 90  # of the JPEG, a tenth of the PNG's size
+QUALITY = 90  # of the JPEG, which has a tenth of the size of a PNG
 WIDTH = 13.0  # of a figure, in inches
-TITLE = 0.45
+TITLE = 0.45  # height of a title, in inches
 
 
-def as_text(film: Film) -> str:
-    """The sheet as a JPEG, in base64."""
+def encode_sheet(film: Film) -> str:
+    return encode_image(sheet(film))
+
+
+def encode_image(pixels: Pixels) -> str:
+    """A JPEG in base64."""
     file = BytesIO()
-    Image.fromarray(sheet(film)).save(file, "JPEG", quality=QUALITY, subsampling=0)
+    Image.fromarray(pixels).save(file, "JPEG", quality=QUALITY, subsampling=0)
     return b64encode(file.getvalue()).decode()
 
 
-def as_pixels(text: str) -> Pixels:
+def decode_image(text: str) -> Pixels:
     return np.asarray(Image.open(BytesIO(b64decode(text))))
 
 
 def draw_sheets(sheets: Mapping[str, str]) -> Figure:
-    """One above the other, each under its title."""
-    pictures = [as_pixels(text) for text in sheets.values()]
+    """Sheets in a column, with titles."""
+    pictures = [decode_image(text) for text in sheets.values()]
     heights = [WIDTH * len(each) / each.shape[1] + TITLE for each in pictures]
     with panels(1, len(pictures), WIDTH, sum(heights) / len(heights)) as (figure, axes):
         axes[0].get_subplotspec().get_gridspec().set_height_ratios(heights)  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Experiments about what models make: what they claim follows from what they measured."""
+"""Experiments on generated frames: claims from metrics, readers, sheets."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +12,10 @@ from vpr import VPR
 from vpr.data import MovingBall
 from vpr.experiments.figures import disentanglement, fixed_interval, imagination, prediction
 from vpr.experiments.runner.base import Result
-from vpr.experiments.runner.finished import amount
-from vpr.experiments.runner.settings import run_of
+from vpr.experiments.runner.settings import run_config, scaled_count
 from vpr.experiments.shared.panels import panels, write_figure
-from vpr.experiments.shared.readers import SEED, reader_for, watched
-from vpr.experiments.shared.sheets import as_pixels, as_text, draw_sheets
+from vpr.experiments.shared.readers import SEED, evaluation_batch, reader_for
+from vpr.experiments.shared.sheets import decode_image, draw_sheets, encode_sheet
 from vpr.generation.film_sheet import sheet
 from vpr.generation.rollout_film import rollout_film
 
@@ -31,7 +30,7 @@ def entropies(*rows: tuple[float, float, float]) -> Result:
     return result(entropy=dict(zip("123", named, strict=True)), reader=scores)
 
 
-def test_a_level_whose_samples_vary_another_factor_falls_short() -> None:
+def test_the_margin_is_negative_if_another_factor_varies_more() -> None:
     run = entropies((2.0, 0.5, 0.1), (0.3, 1.0, 1.4), (0.0, 0.0, 0.0))
     margins = [disentanglement.margin(run, level) for level in (1, 2, 3)]
     assert margins == pytest.approx([1.5, -0.4, 0.0])
@@ -41,7 +40,7 @@ def test_a_level_whose_samples_vary_another_factor_falls_short() -> None:
     assert claims[5].what.startswith("3DSD, every 1, 2, 4 frames")
 
 
-def test_clocks_differ_from_vpr_in_their_rule_only() -> None:
+def test_fixed_intervals_differ_from_vpr_only_in_the_rule() -> None:
     for variants in (disentanglement.variants("cpu"), fixed_interval.variants("cpu")):
         vpr = variants.pop("vpr")
         for each in variants.values():
@@ -51,24 +50,28 @@ def test_clocks_differ_from_vpr_in_their_rule_only() -> None:
             assert replace(each, model=vpr.model) == vpr
 
 
-def test_clocks_are_asked_at_a_tick() -> None:
-    """A state from before the last change of colour would be blamed for painting the old one."""
+def test_level_2_updates_at_the_last_observed_frame() -> None:
+    """Otherwise its state could be older than the last change of colour."""
     assert all(
-        (fixed_interval.WATCHED - 1) % interval == 0 for interval in fixed_interval.INTERVALS
+        (fixed_interval.OBSERVED - 1) % interval == 0 for interval in fixed_interval.INTERVALS
     )
 
 
 def test_models_are_those_of_other_experiments() -> None:
     for name, config in prediction.EXPERIMENT.variants("cpu").items():
-        assert config == run_of(name, "cpu")
+        assert config == run_config(name, "cpu")
 
 
-def test_only_a_run_of_seconds_is_asked_for_less() -> None:
-    assert amount(run_of("3dsd", "cpu"), 100) == amount(run_of("3dsd", "paper"), 100) == 100
-    assert amount(run_of("3dsd", "tiny"), 100) == 2
+def test_counts_are_reduced_only_at_scale_tiny() -> None:
+    assert (
+        scaled_count(run_config("3dsd", "cpu"), 100)
+        == scaled_count(run_config("3dsd", "paper"), 100)
+        == 100
+    )
+    assert scaled_count(run_config("3dsd", "tiny"), 100) == 2
 
 
-def test_lengths_that_are_too_short_count_like_those_too_long() -> None:
+def test_length_errors_are_absolute() -> None:
     calibration = {"error": 0.01, "skill": 0.5}
     runs = [
         result(
@@ -87,18 +90,18 @@ def test_lengths_that_are_too_short_count_like_those_too_long() -> None:
     assert error.ours == [0.01, 0.01]
 
 
-def test_a_sheet_comes_back_as_it_went_but_for_a_little() -> None:
+def test_sheets_survive_encoding() -> None:
     torch.manual_seed(0)
     model = VPR(tiny_run(1).model)
     film = rollout_film(model, MovingBall(size=16), [1, 2], steps=3, frames=5)
-    pixels = as_pixels(as_text(film)).astype(int)
+    pixels = decode_image(encode_sheet(film)).astype(int)
     assert np.abs(pixels - sheet(film)).mean() < 4
 
 
-def test_sheets_are_pictures_and_not_drawings(tmp_path: Path) -> None:
+def test_figures_with_images_have_no_svg(tmp_path: Path) -> None:
     torch.manual_seed(0)
     film = rollout_film(VPR(tiny_run(1).model), MovingBall(size=16), [1], steps=3, frames=5)
-    written = write_figure(tmp_path / "sheets", draw_sheets({"one": as_text(film)}))
+    written = write_figure(tmp_path / "sheets", draw_sheets({"one": encode_sheet(film)}))
     assert [path.name for path in written] == ["sheets.png"]
     with panels(1) as (figure, (axes,)):
         axes.plot([0, 1])
@@ -107,14 +110,14 @@ def test_sheets_are_pictures_and_not_drawings(tmp_path: Path) -> None:
 
 
 def test_the_extractor_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = run_of("3dsd", "tiny")
+    config = run_config("3dsd", "tiny")
     first = reader_for(config, tmp_path)
     monkeypatch.setattr("vpr.experiments.shared.readers.fit_extractor", None)
-    frames = torch.from_numpy(watched(config, 2).frames[:, -1])
+    frames = torch.from_numpy(evaluation_batch(config, 2).frames[:, -1])
     again = reader_for(config, tmp_path)(frames)
     assert all((again[name] == values).all() for name, values in first(frames).items())
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_sequences_are_others_than_those_of_the_scores() -> None:
+def test_the_seed_is_not_used_by_other_evaluations() -> None:
     assert SEED not in {0, 1, 2}

@@ -1,4 +1,4 @@
-"""Segmenting with a watch in hand: what reading takes, what the model takes, and all together."""
+"""Segmentation of a file, with the shares of time of decoding and of the model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from vpr.bench.timing import seconds
+from vpr.bench.timing import elapsed_seconds
 from vpr.boundaries import LevelEvidence
 from vpr.model import VPR
 from vpr.pretrained import load_model
@@ -19,8 +19,8 @@ from vpr.segmenting.segmenter import Segmenter, fit_for
 from vpr.video import Fit, Frame, Picture, Source
 
 
-class Watched:
-    """A contender of ours: how long the source and the model take, and all together."""
+class TimedSegmentation:
+    """Segments a file when called, and records the shares of decoding and model."""
 
     def __init__(self, file: str, name: str, folder: Path) -> None:
         self.file, self.name, self.folder = file, name, folder
@@ -29,29 +29,31 @@ class Watched:
         self.shares: list[tuple[float, float]] = []  # of decoding, of the model
 
     def __call__(self) -> None:
-        taken = {"decoding": 0.0, "model": 0.0}
-        whole = seconds(partial(self._run, taken))
-        self.shares.append((taken["decoding"] / whole, taken["model"] / whole))
+        times = {"decoding": 0.0, "model": 0.0}
+        total = elapsed_seconds(partial(self._run, times))
+        self.shares.append((times["decoding"] / total, times["model"] / total))
 
-    def _run(self, taken: dict[str, float]) -> None:
+    def _run(self, times: dict[str, float]) -> None:
         levels = self.model.config.levels
         fit = Fit.to(self.model.config.frame, fit_for(self.name))
-        source = TimedSource(as_source(self.file, fit), taken)
+        source = TimedSource(as_source(self.file, fit), times)
         recorder = Recorder(levels)
-        segment_source(source, TimedSegmenter(self.model, taken), recorder, fit)
+        segment_source(source, TimedSegmenter(self.model, times), recorder, fit)
         timeline = recorder.timeline(self.file, self.name, reported_levels(None, levels), as_gap(0))
         write_files(timeline, self.folder / "ours")
         self.frames = timeline.frames
 
     def median_shares(self) -> tuple[float, float]:
-        """Without the first round, which only warms up."""
+        """The median shares without the first round, which is a warm-up."""
         decoding, model = zip(*self.shares[1:], strict=True)
         return median(decoding), median(model)
 
 
 class TimedSource:
-    def __init__(self, source: Source, taken: dict[str, float]) -> None:
-        self.source, self.taken = source, taken
+    """A source that adds the time of decoding to `times`."""
+
+    def __init__(self, source: Source, times: dict[str, float]) -> None:
+        self.source, self.times = source, times
         self.name, self.expected = source.name, source.expected
         self.problem: str | None = None
 
@@ -60,19 +62,21 @@ class TimedSource:
         while True:
             start = perf_counter()
             frame = next(frames, None)
-            self.taken["decoding"] += perf_counter() - start
+            self.times["decoding"] += perf_counter() - start
             if frame is None:
                 return
             yield frame
 
 
 class TimedSegmenter(Segmenter):
-    def __init__(self, model: VPR, taken: dict[str, float]) -> None:
+    """A segmenter that adds the time of the model to `times`."""
+
+    def __init__(self, model: VPR, times: dict[str, float]) -> None:
         super().__init__(model)
-        self.taken = taken
+        self.times = times
 
     def process(self, pictures: Sequence[Picture]) -> list[list[LevelEvidence]]:
         start = perf_counter()
         found = super().process(pictures)
-        self.taken["model"] += perf_counter() - start
+        self.times["model"] += perf_counter() - start
         return found

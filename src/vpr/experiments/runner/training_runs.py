@@ -1,0 +1,185 @@
+"""Training runs of experiments: trained once, inspected during training, evaluated at the end.
+
+Experiments with the same configuration share a run folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from vpr.config import RunConfig
+from vpr.errors import VPRError
+from vpr.evaluation import evaluate
+from vpr.experiments.runner.base import Advance, Measured, Stopped
+from vpr.experiments.runner.inspect_training import inspect_model
+from vpr.experiments.runner.store import with_seed
+from vpr.experiments.shared.labels import labelled
+from vpr.model import VPR
+from vpr.pretrained import load_model
+from vpr.training.checkpoint import RunFolder
+from vpr.training.loop import Progress, train
+from vpr.training.metrics import StepLog
+from vpr.training.session import Session
+from vpr.utils.config_json import to_dict
+from vpr.utils.files import read_json, write_json
+from vpr.utils.provenance import provenance
+
+RECORD, INSPECTIONS = "record.json", "looks.jsonl"
+DIGITS = 8  # of the digest of the configuration in a folder name
+INSPECTION_INTERVAL = 50  # steps
+TARGET_F1 = 0.95  # see `time_to_f1`
+Record = dict[str, Any]  # "evaluation", "looks", "time_to_f1", "seconds", "provenance"
+Inspection = dict[str, Any]  # "step", "seconds", "stage", "levels"
+Measure = Callable[[RunConfig, int, Path, Advance], Measured]  # see `Experiment.measure`
+
+
+def measure_training(
+    extract_metrics: Callable[[Record], dict[str, Any]], every: int = INSPECTION_INTERVAL
+) -> Measure:
+    """A `measure` function that trains a model and extracts metrics from the record of its run.
+
+    The model is inspected every `every` steps.
+    """
+
+    def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
+        record, _ = train_or_load(with_seed(config, seed), runs, advance, every)
+        return Measured(extract_metrics(record), record["seconds"], record["provenance"])
+
+    return measure
+
+
+def measure_model(evaluate_model: Callable[[VPR, RunConfig, Path], dict[str, Any]]) -> Measure:
+    """A `measure` function that evaluates a trained model, which is trained first if necessary.
+
+    `evaluate_model` is called with the model, its configuration and its run folder.
+    """
+
+    def measure(config: RunConfig, seed: int, runs: Path, advance: Advance) -> Measured:
+        config = with_seed(config, seed)
+        record, folder = train_or_load(config, runs, advance)
+        start = perf_counter()
+        metrics = evaluate_model(load_model(folder), config, folder)
+        return Measured(metrics, record["seconds"] + perf_counter() - start, record["provenance"])
+
+    return measure
+
+
+def train_or_load(
+    config: RunConfig, runs: Path, advance: Advance, every: int = INSPECTION_INTERVAL
+) -> tuple[Record, Path]:
+    """The record and the folder of a run, which is trained unless it is finished."""
+    folder = run_folder(config, runs, every)
+    return _record(config, folder, advance, every), folder
+
+
+def run_folder(config: RunConfig, runs: Path, every: int = INSPECTION_INTERVAL) -> Path:
+    """The folder of the run of a configuration, whether or not it exists.
+
+    The folder name contains a digest of the configuration. A run that was made before a field was
+    added to the configuration has another digest, and is found by comparing configurations.
+    """
+    usual = runs / folder_name(config, every)
+    if usual.exists():
+        return usual
+    others = sorted(runs.glob(_name(config, "?" * DIGITS, every)))
+    return next((folder for folder in others if _has_config(folder, config)), usual)
+
+
+def _has_config(folder: Path, config: RunConfig) -> bool:
+    try:
+        return RunFolder(folder).config() == config
+    except VPRError:  # made by another version, or not a run folder
+        return False
+
+
+def folder_name(config: RunConfig, every: int = INSPECTION_INTERVAL) -> str:
+    """A name that is different for every configuration."""
+    digest = hashlib.sha256(json.dumps(to_dict(config), sort_keys=True).encode()).hexdigest()
+    return _name(config, digest[:DIGITS], every)
+
+
+def _name(config: RunConfig, digest: str, every: int) -> str:
+    suffix = "" if every == INSPECTION_INTERVAL else f"-every{every}"
+    return f"{config.preset.replace('/', '-')}-{digest}{suffix}-s{config.seed}"
+
+
+def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Record:
+    if (folder / RECORD).exists():
+        return read_json(folder / RECORD)  # type: ignore[no-any-return]
+    log = InspectionLog(folder, every)
+    outcome = train(config, folder, on_step=_report(advance), inspect=log)
+    log.close()
+    if not outcome.finished:
+        raise Stopped
+    inspections = [json.loads(line) for line in (folder / INSPECTIONS).read_text().splitlines()]
+    record = {
+        "evaluation": evaluate(load_model(folder), labelled(config.data)),
+        "looks": inspections,
+        "time_to_f1": {n: time_to_f1(inspections, n) for n in inspections[-1]["levels"]},
+        "seconds": inspections[-1]["seconds"],
+        "provenance": provenance(),
+    }
+    write_json(folder / RECORD, record)
+    return record
+
+
+def record_steps(record: Record) -> list[int]:
+    """The steps at which the model was inspected."""
+    return [each["step"] for each in record["looks"]]
+
+
+def time_to_f1(
+    inspections: Sequence[Inspection], level: str, target: float = TARGET_F1
+) -> dict[str, float] | None:
+    """Step and seconds from which on the F1 of a level stays at `target` or above.
+
+    None if the last F1 is lower, or the data has no labels. Includes the time of inspections.
+    """
+    reached = list(
+        takewhile(lambda e: e["levels"][level].get("f1", 0.0) >= target, reversed(inspections))
+    )
+    return {name: reached[-1][name] for name in ("step", "seconds")} if reached else None
+
+
+class InspectionLog:
+    """Logs the results of `inspect_model` every `every` steps and at the last step."""
+
+    def __init__(self, folder: Path, every: int) -> None:
+        self.path, self.every = folder / INSPECTIONS, every
+        self.log: StepLog | None = None
+        self.start = perf_counter()
+
+    def __call__(self, session: Session) -> None:
+        if self.log is None:
+            self.log = StepLog(self.path, session.step - 1)
+            self.start -= self._seconds_before()
+        if session.step % self.every == 0 or session.step == session.last():
+            before = session.step - 1  # index of the completed step
+            levels = inspect_model(session.model, session.rule_at(before), session.config.data)
+            seconds, stage = perf_counter() - self.start, session.stage(before).name
+            self.log.push(
+                {"step": session.step, "seconds": seconds, "stage": stage, "levels": levels}
+            )
+
+    def _seconds_before(self) -> float:
+        """Time up to the last checkpoint of an interrupted run."""
+        lines = self.path.read_text().splitlines()
+        return float(json.loads(lines[-1])["seconds"]) if lines else 0.0
+
+    def close(self) -> None:
+        if self.log is not None:
+            self.log.close()
+
+
+def _report(advance: Advance) -> Callable[[Progress], None]:
+    def report(now: Progress) -> None:
+        rates = " ".join(f"{rate:.2f}" for rate in now.update_rate)
+        advance(now.step, now.steps, f"{now.stage}: loss {now.loss:.1f} updates {rates}")
+
+    return report
