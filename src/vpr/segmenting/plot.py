@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vpr.experiments.shared.panels import panels, require_matplotlib
 from vpr.pages.palette import D_CH, D_ST, KINDS, THRESHOLD, Colour
 from vpr.segmenting.timeline import Curves, Series, Timeline
+from vpr.utils.figures import panels, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ import warnings
 from io import BytesIO, StringIO
 from pathlib import Path
 
-from vpr.experiments.shared.panels import BOTH, CE, CU, GREY, OTHERS, panels, require_matplotlib
 from vpr.segmenting.sweep import Sweep
+from vpr.utils.figures import BOTH, CE, CU, GREY, OTHERS, panels, require_matplotlib
 from vpr.utils.files import write_bytes, write_text
 
 LINE_COLOURS = (BOTH, CE, CU, *OTHERS)

@@ -13,8 +13,8 @@ from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.datasets import nested_world, scored_events
 from vpr.experiments.shared.levels import level_scores
-from vpr.experiments.shared.panels import panels
 from vpr.training.additions import ADDITIONS, additions_of
+from vpr.utils.figures import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,7 +18,7 @@ from vpr.experiments.shared.moving_ball import (
     scores,
     training_curve,
 )
-from vpr.experiments.shared.panels import BOTH, OTHERS
+from vpr.utils.figures import BOTH, OTHERS
 
 VARIANTS = {
     "fast": Variant("fast ball", BOTH, "0.97 ± 0.03"),

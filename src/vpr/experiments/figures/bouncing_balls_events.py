@@ -9,7 +9,8 @@ from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import level_claims, level_scores
-from vpr.experiments.shared.panels import BOTH, GREY, curve, draw_band, panels, score_axis
+from vpr.experiments.shared.panels import curve, draw_band, score_axis
+from vpr.utils.figures import BOTH, GREY, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

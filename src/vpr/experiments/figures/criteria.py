@@ -15,7 +15,7 @@ from vpr.experiments.shared.moving_ball import (
     moving_ball_run,
     scores,
 )
-from vpr.experiments.shared.panels import BOTH, CE, CU
+from vpr.utils.figures import BOTH, CE, CU
 
 VARIANTS = {
     "both": Variant("CE and CU", BOTH, "0.97 ± 0.03"),

@@ -11,7 +11,8 @@ from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Inspection, Record, measure_training, record_steps
 from vpr.experiments.shared.moving_ball import LEVEL, moving_ball_run, training_curve
-from vpr.experiments.shared.panels import BOTH, CE, CU, GREY, curve, draw_band, panels, score_axis
+from vpr.experiments.shared.panels import curve, draw_band, score_axis
+from vpr.utils.figures import BOTH, CE, CU, GREY, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

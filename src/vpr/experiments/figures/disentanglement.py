@@ -15,9 +15,10 @@ from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scal
 from vpr.experiments.runner.settings import describe, run_config, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.shared.datasets import LEVEL_FACTORS
-from vpr.experiments.shared.panels import LEVEL_COLOURS, panels, sample_std
+from vpr.experiments.shared.panels import sample_std
 from vpr.experiments.shared.readers import evaluation_batch, reader_for, reader_scores
 from vpr.model import VPR
+from vpr.utils.figures import LEVEL_COLOURS, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,8 @@ from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Record, measure_training, record_steps
 from vpr.experiments.shared.moving_ball import moving_ball_run, training_curve
-from vpr.experiments.shared.panels import BOTH, OTHERS, curve, draw_band, draw_runs, panels
+from vpr.experiments.shared.panels import curve, draw_band, draw_runs
+from vpr.utils.figures import BOTH, OTHERS, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,12 +15,13 @@ from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.shared.datasets import FACTOR_COLOURS, TITLES, dataset_runs, slow_factors
 from vpr.experiments.shared.imagined_changes import FRAMES, PARTS, score_imagined_changes
-from vpr.experiments.shared.panels import GREY, draw_band, panels, score_axis
+from vpr.experiments.shared.panels import draw_band, score_axis
 from vpr.experiments.shared.readers import SEED
 from vpr.generation.durations import Durations
 from vpr.generation.learn_durations import fit_durations
 from vpr.model import VPR
 from vpr.pretrained import load_durations, save_durations
+from vpr.utils.figures import GREY, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

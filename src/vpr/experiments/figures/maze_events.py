@@ -18,9 +18,9 @@ from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.store import with_seed
 from vpr.experiments.runner.training_runs import measure_training, run_folder
 from vpr.experiments.shared.levels import level_claims, level_scores
-from vpr.experiments.shared.panels import GREY, LEVEL_COLOURS, panels
 from vpr.experiments.shared.sheets import decode_image
 from vpr.pretrained import load_model
+from vpr.utils.figures import GREY, LEVEL_COLOURS, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

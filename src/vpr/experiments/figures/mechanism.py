@@ -15,8 +15,8 @@ from vpr.experiments.shared.moving_ball import (
     moving_ball_run,
     scores,
 )
-from vpr.experiments.shared.panels import BOTH, OTHERS
 from vpr.presets import preset
+from vpr.utils.figures import BOTH, OTHERS
 
 PAPER = "0.97 ± 0.03 in 15,000 steps or more"
 VARIANTS = {

@@ -16,7 +16,8 @@ from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Re
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import TARGET_F1, Record, measure_training, record_steps
 from vpr.experiments.shared.datasets import nested_world, scored_events
-from vpr.experiments.shared.panels import GREY, LEVEL_COLOURS, panels, score_axis
+from vpr.experiments.shared.panels import score_axis
+from vpr.utils.figures import GREY, LEVEL_COLOURS, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,7 @@ from vpr.experiments.shared.datasets import (
     dataset_runs,
     slow_factors,
 )
-from vpr.experiments.shared.panels import curve, draw_band, draw_scores, panels, score_axis
+from vpr.experiments.shared.panels import curve, draw_band, draw_scores, score_axis
 from vpr.experiments.shared.readers import (
     evaluation_batch,
     readable_data,
@@ -27,6 +27,7 @@ from vpr.experiments.shared.readers import (
     reader_scores,
 )
 from vpr.model import VPR
+from vpr.utils.figures import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

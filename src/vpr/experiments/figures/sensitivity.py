@@ -14,7 +14,8 @@ from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scal
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.moving_ball import moving_ball_run, scores
-from vpr.experiments.shared.panels import BOTH, panels, sample_std, score_axis
+from vpr.experiments.shared.panels import sample_std, score_axis
+from vpr.utils.figures import BOTH, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,16 +13,8 @@ from vpr.data import evaluation_rng, training_rng
 from vpr.evaluation import score
 from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Result, Results, Scale
 from vpr.experiments.shared.minimal_vpr import MinimalConfig, MinimalVPR
-from vpr.experiments.shared.panels import (
-    BOTH,
-    CE,
-    CU,
-    curve,
-    draw_band,
-    panels,
-    sample_std,
-    score_axis,
-)
+from vpr.experiments.shared.panels import curve, draw_band, sample_std, score_axis
+from vpr.utils.figures import BOTH, CE, CU, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,17 +13,9 @@ from PIL import Image
 from vpr.experiments.known_cuts.detectors import DETECTORS
 from vpr.experiments.known_cuts.film import RATE, Part
 from vpr.experiments.runner.base import Result, Results
-from vpr.experiments.shared.panels import (
-    CE,
-    CU,
-    GREY,
-    LEVEL_COLOURS,
-    OTHERS,
-    draw_runs,
-    panels,
-    score_axis,
-)
+from vpr.experiments.shared.panels import draw_runs, score_axis
 from vpr.experiments.shared.sheets import decode_image, encode_image
+from vpr.utils.figures import CE, CU, GREY, LEVEL_COLOURS, OTHERS, panels
 from vpr.video import open_footage
 
 if TYPE_CHECKING:

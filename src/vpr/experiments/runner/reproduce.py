@@ -13,7 +13,8 @@ from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.jobs import Job, Outcome, run_jobs
 from vpr.experiments.runner.store import load, result_path, results_folder
 from vpr.experiments.runner.table import mean_and_std, write_table
-from vpr.experiments.shared.panels import require_matplotlib, sample_std, write_figure
+from vpr.experiments.shared.panels import sample_std
+from vpr.utils.figures import require_matplotlib, write_figure
 from vpr.utils.files import write_json
 from vpr.utils.pool import JobProgress
 

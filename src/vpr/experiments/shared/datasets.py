@@ -9,7 +9,7 @@ from vpr.data import NestedWorld
 from vpr.experiments.runner.base import Results, Scale
 from vpr.experiments.runner.settings import run_config
 from vpr.experiments.shared.labels import events_name
-from vpr.experiments.shared.panels import BOTH, OTHERS
+from vpr.utils.figures import BOTH, OTHERS
 
 TITLES = {"moving-ball": "Moving Ball", "3dsd": "3DSD"}
 LEVEL_FACTORS: Mapping[str, Mapping[int, str]] = {  # dataset → level → its factor

@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any
 from vpr.experiments.runner.base import Claim, Result, Results
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Record, record_steps
-from vpr.experiments.shared.panels import (
-    LEVEL_COLOURS,
-    curve,
-    draw_band,
-    draw_scores,
-    panels,
-    score_axis,
-)
+from vpr.experiments.shared.panels import curve, draw_band, draw_scores, score_axis
+from vpr.utils.figures import LEVEL_COLOURS, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

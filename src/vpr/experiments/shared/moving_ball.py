@@ -8,7 +8,8 @@ from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Results, Scale
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Record, record_steps
-from vpr.experiments.shared.panels import curve, draw_band, draw_scores, panels, score_axis
+from vpr.experiments.shared.panels import curve, draw_band, draw_scores, score_axis
+from vpr.utils.figures import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

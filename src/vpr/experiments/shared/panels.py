@@ -1,84 +1,17 @@
-"""The style of all figures, and the panels that they share."""
+"""The panels that several figures share: curves and scores over runs."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from io import BytesIO
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.errors import VPRError
 from vpr.experiments.runner.base import Result
-from vpr.pages import palette
-from vpr.utils.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-BOTH, CE, CU, GREY = (
-    colour.light for colour in (palette.BOTH, palette.CE, palette.CU, palette.CLOCK)
-)
-OTHERS = ("#cc79a7", "#e69f00", "#56b4e9")
-LEVEL_COLOURS = (BOTH, OTHERS[1], OTHERS[0])
-STYLE: dict[Any, Any] = {
-    "font.size": 13,
-    "axes.titlesize": 13,
-    "axes.labelsize": 13,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#e6e6e6",
-    "lines.linewidth": 2.2,
-    "legend.frameon": False,
-    "legend.fontsize": 12,
-    "figure.constrained_layout.use": True,
-    "figure.dpi": 110,
-    "svg.hashsalt": "vpr",  # reproducible files
-    "svg.fonttype": "none",
-}
-
-
-def require_matplotlib() -> None:
-    """Raise `VPRError` if matplotlib is not installed."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise VPRError("figures need matplotlib: pip install 'vpr-torch[figures]'")
-
-
-@contextmanager
-def panels(
-    columns: int, rows: int = 1, width: float = 4.6, height: float = 3.5
-) -> Iterator[tuple[Figure, list[Axes]]]:
-    """A figure and its panels, row by row, in the common style."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(width * columns, height * rows))
-        yield figure, list(np.ravel(figure.subplots(rows, columns)))
-
-
-def write_figure(stem: Path, figure: Figure) -> list[Path]:
-    """Write PNG and SVG; PNG only if the figure has images, which make an SVG large."""
-    import matplotlib
-
-    paths = []
-    formats: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None}}
-    if any(axes.images for axes in figure.axes):
-        del formats["svg"]
-    for kind, metadata in formats.items():
-        buffer = BytesIO()
-        with matplotlib.rc_context(STYLE):
-            figure.savefig(buffer, format=kind, metadata=metadata)
-        path = stem.with_name(f"{stem.name}.{kind}")
-        write_bytes(path, buffer.getvalue())
-        paths.append(path)
-    return paths
 
 
 def curve(result: Result, name: str) -> tuple[list[int], list[float]]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from vpr.experiments.shared.panels import panels
 from vpr.generation.film import Film
 from vpr.generation.film_sheet import Pixels, sheet
+from vpr.utils.figures import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
