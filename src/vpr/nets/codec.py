@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 
-import torch
 from torch import Tensor, nn
 
 OUTPUT_GAIN = 0.1  # of output layers, so that the first outputs are close to the mean of the data
@@ -40,18 +39,6 @@ class Codec(nn.Module):
 
     def decode(self, c0: Tensor) -> Tensor:
         raise NotImplementedError
-
-    def first_layer(self) -> nn.Linear | nn.Conv2d:
-        """The layer that receives the pixels."""
-        raise NotImplementedError
-
-    @torch.no_grad()
-    def set_input(self, mean: float, std: float) -> None:
-        """Rescale the first layer as if its inputs were normalised with this mean and std."""
-        layer = self.first_layer()
-        assert layer.bias is not None
-        layer.weight.div_(std)
-        layer.bias.sub_(mean * layer.weight.flatten(1).sum(1))
 
     def set_output(self, level: Tensor) -> None:
         """Initialise the output bias to `level` (C,), the logit or mean of each channel."""

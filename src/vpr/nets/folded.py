@@ -111,9 +111,6 @@ class Folded(Codec):
         bias = torch.einsum("kp,mkc->mpc", self.shape.bias.view(-1, self.PIXELS), tint)
         return self.paint.weight + weight.flatten(1, 2), self.paint.bias + bias.flatten(1)
 
-    def first_layer(self) -> nn.Linear:
-        return self.down[0]  # type: ignore[return-value]
-
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:
         self.paint.bias.zero_()

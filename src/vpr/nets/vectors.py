@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from vpr.nets.codec import OUTPUT_GAIN, Codec
 from vpr.nets.dense import Stack
@@ -22,9 +22,6 @@ class VectorCodec(Codec):
 
     def decode(self, c0: Tensor) -> Tensor:
         return self.dec(c0)  # type: ignore[no-any-return]
-
-    def first_layer(self) -> nn.Linear:
-        return self.enc.layers[0]  # type: ignore[return-value]
 
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:

@@ -89,9 +89,6 @@ class WorldModels(Codec):
         y = y.view(-1, *self.start).contiguous(memory_format=torch.channels_last)
         return layer(y)  # type: ignore[no-any-return]
 
-    def first_layer(self) -> nn.Conv2d:
-        return self.convolutions[0]  # type: ignore[return-value]
-
     @torch.no_grad()
     def set_output(self, level: Tensor) -> None:
         self.transposed[-1].bias.copy_(level)  # type: ignore[operator]

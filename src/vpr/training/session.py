@@ -155,9 +155,7 @@ class Session:
     def _estimate_from_data(self) -> float:
         """Start the decoder at the mean colour; the weight of the reconstruction.
 
-        With `frame_nats`, the weight makes the variation of the frames around their mean worth this
-        many nats, and the encoder starts as if the frames were normalised, so that neither depends
-        on the brightness and contrast of the data.
+        The weight makes the variation of the frames around their mean worth `frame_nats`.
         """
         training, likelihood = self.config.training, self.model.likelihood
         count = math.ceil(SAMPLE / training.length)
@@ -167,7 +165,6 @@ class Session:
         self.model.codec.set_output(likelihood.level(mean).to(self.model.device, self.model.dtype))
         if not training.frame_nats:
             return 1.0
-        self.model.codec.set_input(float(video.mean()), float(video.std()) + 1e-6)
         frames = video.flatten(0, 1)
         of_mean = likelihood.nll(likelihood.level(frames.mean(0)).expand_as(frames), frames)
         of_itself = likelihood.nll(likelihood.level(frames), frames)
