@@ -17,7 +17,7 @@ from vpr.training.stages import Timetable
 
 MAY_DIFFER = {
     ModelConfig: {"levels", "likelihood", "frame", "width", "state_size", "channels", "layers"},
-    TrainingConfig: {"batch_size", "length", "steps"},
+    TrainingConfig: {"batch_size", "length", "steps", "decoded_frames"},
 }
 OURS = [config for name, config in PRESETS.items() if name.startswith("cpu/")]
 PAPERS = [config for name, config in PRESETS.items() if name.startswith("paper/")]
@@ -69,6 +69,7 @@ class TestOurs:
     def test_differs_only_in_data_and_size(self, config: RunConfig) -> None:
         assert shared(config.model) == shared(OURS[0].model)
         assert shared(config.training) == shared(OURS[0].training)
+        assert config.training.decoded_frames == config.training.length // 4
         assert config.seed == OURS[0].seed
 
     def test_has_the_papers_criteria(self, config: RunConfig) -> None:

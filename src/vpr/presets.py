@@ -1,7 +1,8 @@
 """Named configurations: paper/… has the paper's numbers, cpu/… learns on one core in minutes.
 
 All cpu/… presets share one recipe (`RECIPE` and `_TRAINING`). They differ only in the dataset, the
-number of levels, the likelihood, the size of batches and networks, and the step limit.
+number of levels, the likelihood, the size of batches and networks, and the step limit. A quarter of
+the frames is decoded in each step.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ PAPER_STAGES = (
 RECIPE = (
     Stage(
         "random",
-        0.3,
+        0.1,
         beta_ratio=(0.2, 0.2),
         criteria=(),
         random_updates=0.3,
@@ -49,7 +50,7 @@ RECIPE = (
         random_updates=0.3,
         objectives=("persistence",),
     ),
-    Stage("train", 0.3, decay=True, objectives=("persistence", "overshooting")),
+    Stage("train", 0.5, decay=True, objectives=("persistence", "overshooting")),
 )
 _TRAINING = TrainingConfig(
     learning_rate=1e-3, final_learning_rate=0.0, warmup_steps=100, clip=200.0, frame_nats=200.0
@@ -84,7 +85,9 @@ def _cpu(
         likelihood=likelihood,
         power=0.5,
     )
-    training = replace(_TRAINING, steps=steps, batch_size=batch_size, length=length)
+    training = replace(
+        _TRAINING, steps=steps, batch_size=batch_size, length=length, decoded_frames=length // 4
+    )
     return RunConfig(f"cpu/{name}", model=model, data=data, training=training, stages=RECIPE)
 
 
@@ -100,10 +103,10 @@ PRESETS: dict[str, RunConfig] = {
         _paper("bouncing-balls", BouncingBalls(), ModelConfig(state_size=60, width=1024)),
         # In the paper every hallway has a colour of its own.
         _paper("maze", MiniworldMaze(least_stay=1, most_stay=1), _ROOM, length=50),
-        _cpu_balls("moving-ball", MovingBall(), steps=1200),
-        _cpu_balls("moving-ball-slow", SLOW, steps=1200),
+        _cpu_balls("moving-ball", MovingBall(), steps=2000),
+        _cpu_balls("moving-ball-slow", SLOW, steps=2000),
         _cpu_balls("bouncing-balls", BouncingBalls(), steps=3000, state_size=40),
-        _cpu("3dsd", ThreeDShapesDynamic(), steps=2000),
+        _cpu("3dsd", ThreeDShapesDynamic(), steps=2400, batch_size=8, length=50),
         _cpu("maze", MiniworldMaze(), steps=2400),
         _cpu("nested-world", NestedWorld(), steps=2400, levels=NestedWorld().levels),
         _cpu("video", Video(), steps=2400),
