@@ -7,6 +7,7 @@ number of levels, the likelihood, the size of batches and networks, and the step
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from typing import Literal
 
@@ -116,5 +117,9 @@ PRESETS: dict[str, RunConfig] = {
 def preset(name: str) -> RunConfig:
     """The configuration of this name."""
     if name not in PRESETS:
+        like = [each for each in (f"cpu/{name}", f"paper/{name}") if each in PRESETS]
+        close = like or get_close_matches(name, PRESETS, 1, 0.8)
+        if close:
+            raise VPRError(f"no preset {name!r}: did you mean {close[0]}? vpr train --help has all")
         raise VPRError(f"no preset {name!r}: choose one of {', '.join(PRESETS)}")
     return PRESETS[name]
