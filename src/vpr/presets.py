@@ -8,6 +8,7 @@ the frames is decoded in each step.
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from typing import Literal
 
@@ -119,5 +120,9 @@ PRESETS: dict[str, RunConfig] = {
 def preset(name: str) -> RunConfig:
     """The configuration of this name."""
     if name not in PRESETS:
+        like = [each for each in (f"cpu/{name}", f"paper/{name}") if each in PRESETS]
+        close = like or get_close_matches(name, PRESETS, 1, 0.8)
+        if close:
+            raise VPRError(f"no preset {name!r}: did you mean {close[0]}? vpr train --help has all")
         raise VPRError(f"no preset {name!r}: choose one of {', '.join(PRESETS)}")
     return PRESETS[name]

@@ -190,7 +190,6 @@ def test_another_kind_of_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("", "COMMAND"),
         ("dance", "invalid choice: 'dance'"),
         ("train", "PRESET"),
         ("train cpu/cats --out {tmp}/x", "no preset 'cpu/cats': choose one of"),
@@ -199,6 +198,12 @@ def test_another_kind_of_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]
             "unknown --wings 2; see vpr train --help",
         ),
         ("train cpu/moving-ball --train.steps 2", "did you mean --training.steps?"),
+        ("train cpu/moving-ball --lr 2", "unknown --lr 2, did you mean --training.learning-rate?"),
+        ("train cpu/moving-ball --steps 2", "did you mean --training.steps? See vpr train --help"),
+        ("train moving-ball", "no preset 'moving-ball': did you mean cpu/moving-ball?"),
+        ("train video --data.path x.mp4", "no preset 'video': did you mean cpu/video?"),
+        ("train --out {tmp}/x", "give a PRESET, or with --out the run to resume"),
+        ("watch 7 --model moving-ball", "there is no file 7, and no camera /dev/video7"),
         ("train cpu/moving-ball --model.levels two --out {tmp}/x", "invalid int value: 'two'"),
         ("train cpu/moving-ball --model.levels 0 --out {tmp}/x", "levels must be 1 or more, got 0"),
         ("train cpu/moving-ball --model.frame 3,x --out {tmp}/x", "--model.frame"),
@@ -348,7 +353,10 @@ def test_report_of_a_run_lies_in_its_folder(
     assert told["report"] == str(run / "report.html")
     assert told["training"]["step"] == 3
     assert [factor["name"] for factor in told["factors"]] == ["position", "colour"]
-    assert "3 of 3 steps" in (run / "report.html").read_text()
+    assert told["unfinished"] == [3, 1200]  # of the preset
+    page = (run / "report.html").read_text()
+    assert "3 of 3 steps" in page
+    assert "This model was trained for 3 of 1,200 steps" in page
     other = tmp_path / "page.html"
     code, out, _ = vpr(capsys, "report", run, *few, "--out", other)
     assert code == 0
@@ -387,6 +395,47 @@ def test_every_flag_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     for flag in ("--model.levels", "--training.steps", "--data.speed", "--seed", "--show"):
         assert flag in out
+
+
+def test_help_shows_common_options_and_help_all_the_rest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, short_help, _ = vpr(capsys, "train", "cpu/video", "--help")
+    code, long_help, _ = vpr(capsys, "train", "cpu/video", "--help-all")
+    assert code == 0
+    assert "--data.path" in short_help
+    for flag in ("--model.gamma", "--training.clip"):
+        assert flag not in short_help
+        assert flag in long_help
+    _, without_preset, _ = vpr(capsys, "train", "--help")
+    assert len(without_preset.splitlines()) < 70
+
+
+def test_the_bare_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = vpr(capsys)
+    assert (code, err) == (0, "")
+    assert out.startswith("usage: vpr")
+
+
+def test_a_run_is_extended_without_its_preset(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert vpr(capsys, *tiny_training(tmp_path / "run", steps=2))[0] == 0
+    code, out, _ = vpr(
+        capsys, "train", "--out", tmp_path / "run", "--training.steps", "3", "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["step"] == 3
+    code, _, err = vpr(capsys, *tiny_training(tmp_path / "run", steps=2))
+    assert code == 2
+    assert "holds a run of 3 steps" in err
+
+
+def test_shares_of_criteria_do_not_overlap(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = vpr(capsys, "evaluate", "moving-ball", "--sequences", "4", "--length", "20")
+    (row,) = (line for line in out.split("ELBO")[1].splitlines() if line.startswith("│ 2"))
+    _, _, _, *shares, _, _ = (cell.strip() for cell in row.split("│"))
+    assert sum(map(float, shares)) == pytest.approx(1, abs=0.002)
 
 
 def test_shipped_models_are_listed() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.cli.test_cli import vpr
+from vpr import VPRError
 from vpr.evaluation.boundary_files import Mark, read_marks
 from vpr.segmenting.timeline import Event, Timeline
 
@@ -113,7 +114,83 @@ def test_one_table_of_many_videos(tmp_path: Path, capsys: Capture) -> None:
         capsys, "evaluate-boundaries", predicted, write(tmp_path / "x.csv", "time", "1")
     )
     assert code == 2
-    assert "the column 'file' must be in both" in err
+    assert "the column 'file' must be in all of" in err
+
+
+def test_folders_without_common_names_are_one_line(tmp_path: Path, capsys: Capture) -> None:
+    write(tmp_path / "p" / "a.csv", "time", "1")
+    write(tmp_path / "t" / "b.csv", "time", "1")
+    code, out, err = vpr(capsys, "evaluate-boundaries", tmp_path / "p", tmp_path / "t")
+    assert (code, out) == (2, "")
+    assert "compared by name without suffix, such as a and b" in err
+    assert err.count("\n") == 1
+
+
+def test_other_files_of_segment_are_not_boundaries(tmp_path: Path, capsys: Capture) -> None:
+    """A sweep has no boundaries, and exports have the same ones again."""
+    write(tmp_path / "p" / "a.csv", "time", "1")
+    write(tmp_path / "p" / "a.sweep.csv", "gamma,level,events,events_per_minute", "1,2,3,4")
+    write(tmp_path / "p" / "a.label-studio.json", "[]")
+    write(tmp_path / "p" / "a.eaf", "not read, since there is a table")
+    write(tmp_path / "t" / "a.txt", "1")
+    result = scores(capsys, tmp_path / "p", tmp_path / "t")
+    assert (result["videos"], result["missing"], result["scores"][0]["f1"]) == (1, [], 1.0)
+
+
+def test_plain_numbers_are_seconds(tmp_path: Path, capsys: Capture) -> None:
+    predicted = write(tmp_path / "p.csv", "time", "1.2")
+    truth = write(tmp_path / "t.csv", "time", "1")
+    result = scores(capsys, predicted, truth, "--tolerance", "0.1,0.2,0.2s")
+    assert [(s["tolerance"], s["matched"]) for s in result["scores"]] == [("0.1s", 0), ("0.2s", 1)]
+
+
+def test_annotators_are_compared_with_each_other(tmp_path: Path, capsys: Capture) -> None:
+    predicted = write(tmp_path / "p.csv", "time", "1", "2")
+    anna = write(tmp_path / "anna.csv", "time", "1", "3")
+    ben = write(tmp_path / "ben.txt", "1", "3")
+    result = scores(capsys, predicted, anna, ben, "--tolerance", "0")
+    assert result["agreement"] == [
+        {
+            "annotator": str(name),
+            "level": None,
+            "tolerance": "0s",
+            "predicted": 0.5,
+            "others": 1.0,
+        }
+        for name in (anna, ben)
+    ]
+    (score,) = result["scores"]  # summed over both
+    assert (score["matched"], score["predicted"], score["true"]) == (2, 4, 4)
+    _, out, _ = vpr(capsys, "evaluate-boundaries", predicted, anna, ben, "--tolerance", "0")
+    assert "other annotators" in out
+    assert scores(capsys, predicted, anna)["agreement"] == []
+
+
+def test_annotators_in_one_table(tmp_path: Path, capsys: Capture) -> None:
+    predicted = write(tmp_path / "p.csv", "file,time", "a,1", "b,1")
+    rows = ["a,anna,1", "a,ben,1", "a,ben,5", "b,cleo,7"]
+    truth = write(tmp_path / "t.csv", "file,annotator,time", *rows)
+    result = scores(capsys, predicted, truth, "--tolerance", "0.2")
+    agreed = {row["annotator"]: (row["predicted"], row["others"]) for row in result["agreement"]}
+    assert agreed["anna"] == (1.0, pytest.approx(2 / 3))
+    assert agreed["ben"] == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert agreed["cleo"] == (0.0, None)  # nobody else annotated this video
+    only = scores(capsys, predicted, truth, "--tolerance", "0.2", "--annotator", "anna")
+    assert (only["agreement"], only["scores"][0]["true"]) == ([], 1)
+
+
+def test_folders_of_several_annotators(tmp_path: Path, capsys: Capture) -> None:
+    write(tmp_path / "p" / "a.csv", "time", "1")
+    write(tmp_path / "p" / "b.csv", "time", "1")
+    write(tmp_path / "anna" / "a.csv", "time", "1")
+    write(tmp_path / "anna" / "b.csv", "time", "2")
+    write(tmp_path / "ben" / "a.csv", "time", "1")
+    folders = [tmp_path / name for name in ("p", "anna", "ben")]
+    result = scores(capsys, *folders, "--tolerance", "0", code=1)
+    assert result["videos"] == 2
+    assert result["missing"] == [f"b: not in {tmp_path / 'ben'}"]
+    assert [row["predicted"] for row in result["agreement"]] == [0.5, 1.0]
+    assert [row["others"] for row in result["agreement"]] == [1.0, 1.0]
 
 
 def test_nothing_found_scores_zero(tmp_path: Path, capsys: Capture) -> None:
@@ -143,11 +220,109 @@ def test_lines_of_a_live_stream_and_tables_of_excel(tmp_path: Path) -> None:
     assert (mark.time, mark.level) == (Fraction(1001, 30000), 2)
 
 
+def times(path: Path) -> list[float]:
+    return sorted(float(mark.time) for mark in read_marks(path).marks if mark.time is not None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        (["0,2", "2,5", "5,9"], [2, 5]),  # they cover the footage
+        (["5,9", "0,2", "2.04,5"], [2.04, 5]),
+        (["1,2", "4,5"], [1, 2, 4, 5]),
+        (["0,2", "4,5"], [2, 4, 5]),
+        (["1,2"], [1, 2]),
+        (["0,2"], []),
+        (["3,3", "4,4"], [3, 4]),
+        (["1,5", "2,3"], [1, 2, 3, 5]),
+        (["0:30,1:02.5", "1:02.5,1:00:00"], [62.5]),
+    ],
+)
+def test_intervals_have_boundaries(tmp_path: Path, rows: list[str], found: list[float]) -> None:
+    assert times(write(tmp_path / "a.csv", "start,end", *rows)) == found
+    assert times(write(tmp_path / "a.txt", *rows)) == found
+
+
+def test_intervals_of_frames_and_of_several_videos(tmp_path: Path) -> None:
+    table = write(tmp_path / "a.csv", "start_frame,end_frame", "0,99", "100,199", "200,299")
+    assert [mark.frame for mark in read_marks(table).marks] == [100, 200]
+    two = write(tmp_path / "b.csv", "file,start,end", "a,0,1", "b,0,3", "a,1,2", "b,3,4")
+    assert sorted((m.file, float(m.time or 0)) for m in read_marks(two).marks) == [
+        ("a", 1.0),
+        ("b", 3.0),
+    ]
+
+
+def test_text_has_times_labels_and_comments(tmp_path: Path) -> None:
+    lines = ["# seconds", "1.5", "", "2.5\tthe door opens", "1:00", "70\t70\ta click", "\\\t20\t40"]
+    assert times(write(tmp_path / "a.txt", *lines)) == [1.5, 2.5, 60, 70]
+    with pytest.raises(VPRError, match="line 1: start 'early' is not a number"):
+        read_marks(write(tmp_path / "b.txt", "early 3"))
+
+
+EAF = """<?xml version="1.0"?>
+<ANNOTATION_DOCUMENT><HEADER TIME_UNITS="{units}"/><TIME_ORDER>
+<TIME_SLOT TIME_SLOT_ID="a" TIME_VALUE="0"/><TIME_SLOT TIME_SLOT_ID="b" TIME_VALUE="1500"/>
+<TIME_SLOT TIME_SLOT_ID="c" TIME_VALUE="4000"/><TIME_SLOT TIME_SLOT_ID="d"/></TIME_ORDER>
+<TIER TIER_ID="anna"><ANNOTATION>
+<ALIGNABLE_ANNOTATION TIME_SLOT_REF1="a" TIME_SLOT_REF2="b"/></ANNOTATION><ANNOTATION>
+<ALIGNABLE_ANNOTATION TIME_SLOT_REF1="b" TIME_SLOT_REF2="{last}"/></ANNOTATION></TIER>
+<TIER TIER_ID="level 3"><ANNOTATION>
+<ALIGNABLE_ANNOTATION TIME_SLOT_REF1="b" TIME_SLOT_REF2="c"/></ANNOTATION></TIER>
+</ANNOTATION_DOCUMENT>"""
+
+
+def test_tiers_of_elan_are_annotators_or_levels(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.eaf", EAF.format(units="milliseconds", last="c"))
+    assert read_marks(file).marks == [
+        Mark(Fraction(3, 2), None, None, None, "anna"),
+        Mark(Fraction(3, 2), None, 3, None),
+        Mark(Fraction(4), None, 3, None),
+    ]
+    for text, says in (
+        (EAF.format(units="milliseconds", last="d"), "tier 'anna' has annotations without times"),
+        (EAF.format(units="PAL-frames", last="c"), "not an ELAN file with times in milliseconds"),
+        ("time\n1\n", "is not XML"),
+        ("<a/>", "not an ELAN file"),
+    ):
+        with pytest.raises(VPRError, match=says):
+            read_marks(write(file, text))
+
+
+def test_labels_of_label_studio(tmp_path: Path) -> None:
+    def region(start: int, end: int, label: str) -> dict[str, Any]:
+        value = {"ranges": [{"start": start, "end": end}], "timelinelabels": [label]}
+        return {"type": "timelinelabels", "value": value}
+
+    whole = [region(1, 30, "run"), region(30, 61, "jump"), {"type": "choices"}]
+    task = {
+        "data": {"video": "/data/a%20b.mp4"},
+        "annotations": [
+            {"completed_by": 4, "result": whole},
+            {"completed_by": {"id": 7, "email": "ben@x"}, "result": [region(11, 20, "run")]},
+        ],
+        "predictions": [{"result": [region(5, 6, "Level 2")]}],
+    }
+    file = write(tmp_path / "a.json", json.dumps([task]))
+    assert [(m.frame, m.annotator, m.file) for m in read_marks(file).marks] == [
+        (29, "annotator 4", None),  # counted from 0
+        (10, "annotator ben@x", None),
+        (20, "annotator ben@x", None),
+    ]
+    two = write(tmp_path / "b.json", json.dumps([task, task | {"annotations": []}]))
+    assert {(m.file, m.level) for m in read_marks(two).marks} == {
+        ("a b.mp4", None),
+        ("a b.mp4", 2),
+    }
+
+
 @pytest.mark.parametrize(
     ("table", "words"),
     [
         ("", "is empty: it needs a header with a column 'time' or 'frame'"),
-        ("start,end\n1,2\n", "needs a column 'time' or 'frame' in its header, it has: start, end"),
+        ("start,stop\n1,2\n", "'start' and 'end' in its header, it has: start, stop"),
+        ("start,end\n1,\n", "line 2: neither a time nor a frame, nor start and end"),
+        ("start,end\n2,1\n", "line 2: the interval ends before it starts"),
         ("time\n1\nsoon\n", "line 3: time 'soon' is not a number"),
         ("time\nnan\n", "line 2: time 'nan' is not a number"),
         ("time\n1/0\n", "line 2: time '1/0' is not a number"),
@@ -173,10 +348,11 @@ def test_bad_requests_are_one_line(tmp_path: Path, capsys: Capture) -> None:
     for words, said in (
         ([table, table, "--tolerance", "-1s"], "expected one argument"),
         ([table, table, "--tolerance=-1s"], "must be 0 or more, got -1s"),
-        ([table, table, "--tolerance", "0.2"], "a time like 0.2s or 200ms, or frames like 5f"),
+        ([table, table, "--tolerance", "0.2m"], "a time like 0.2s or 200ms, or frames"),
         ([table, tmp_path / "none.csv"], "no such file"),
-        ([table, tmp_path], "two files or two folders"),
-        ([tmp_path, tmp_path / "none"], "no .csv, .json, .jsonl files in"),
+        ([table, tmp_path], "give files or folders, not files and folders together"),
+        ([tmp_path, tmp_path / "none"], "no .csv, .json, .jsonl, .eaf, .txt files in"),
+        ([table, table, "--annotator", "anna"], "has no boundaries of anna, but of –"),
         ([table, broken], "b.json has no list of boundaries"),
     ):
         code, out, err = vpr(capsys, "evaluate-boundaries", *words)

@@ -15,6 +15,7 @@ from tests.segmenting.made import scenes, write_video
 from vpr import VPR, ModelConfig, Timeline
 from vpr.pretrained import save_pretrained
 from vpr.segmenting.batch import Outcome
+from vpr.segmenting.exports import FORMATS
 from vpr.utils import pool
 
 Capture = pytest.CaptureFixture[str]
@@ -188,6 +189,24 @@ def test_sweep(here: Path, model: Path, capsys: Capture) -> None:
     code, out, _ = vpr(capsys, *words[:-2])
     assert code == 0
     assert "x.html" in out
+
+
+def test_export_for_other_programs(here: Path, model: Path, capsys: Capture) -> None:
+    words = ["segment", "a/x.mp4", "--model", model, "--out", "out", "--json"]
+    code, out, _ = vpr(capsys, *words, "--export", "edl,label-studio,eaf,otio")
+    assert code == 0
+    kinds = {".eaf", ".label-studio.json", ".otio", ".level2.edl"}
+    assert kinds <= {f".{name.partition('.')[2]}" for name in pieces(out)["a/x.mp4"]["files"]}
+    _, out, _ = vpr(capsys, *words, "--export", "eaf,otio,label-studio,edl")
+    assert pieces(out)["a/x.mp4"]["status"] == "skipped"
+    _, out, _ = vpr(capsys, *words)
+    assert pieces(out)["a/x.mp4"]["status"] == "done"
+    assert not Path("out/x.eaf").exists()
+    code, _, err = vpr(capsys, *words, "--export", "pdf")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no format 'pdf'" in err
+    _, out, _ = vpr(capsys, "segment", "--help")
+    assert ",".join(FORMATS) in "".join(out.split())
 
 
 class Dying(pool.Worker):

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tests.cli.test_cli import vpr
 from tests.video.encode import encode
 from vpr import VPRError
-from vpr.data import Video, clips, evaluation_rng, unseen
-from vpr.data.base import Prepared, Recorded
+from vpr.data import MovingBall, Video, clips, evaluation_rng, training_rng, unseen
+from vpr.data.base import Prepared, Recorded, longest
 from vpr.data.clips import Clip
 from vpr.data.windows import held_out_spans, training_spans
 
@@ -276,6 +276,36 @@ def test_too_little_footage_to_hold_any_out(
     code, _, err = vpr(capsys, *words)
     assert code == 0
     assert "No held-out ELBO: 4 frames at stride 1 need 4 in a row" in err
+
+
+def test_a_short_clip_has_short_sequences(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten seconds, of which one is held out: fewer frames than the usual 50."""
+    monkeypatch.chdir(tmp_path)
+    path = counted(tmp_path / "ten seconds.npy", 250)
+    words = ["train", "cpu/video", "--data.path", path, "--out", "run", *TINY]
+    code, _, err = vpr(capsys, *words)
+    assert code == 0
+    assert f"Next: vpr segment '{path}' --model run" in err
+    for command in ("evaluate", "report", "demo"):
+        code, out, err = vpr(capsys, command, "run", "--sequences", "2", "--json")
+        assert code == 0, err
+        assert "Sequences have 25 frames instead of 50" in err
+        assert json.loads(out).get("length", 25) == 25
+    assert vpr(capsys, "evaluate", "run", "--length", "50")[0] == 2  # as asked
+    assert vpr(capsys, "data", "video", "--path", path, "--held-out", "0.5")[0] == 0
+
+
+def test_the_longest_sequence(data: Video) -> None:
+    whole, kept = longest(data), longest(data.unseen())
+    assert whole is not None
+    assert kept is not None
+    data.batch(1, whole, training_rng(0))
+    data.unseen().batch(1, kept, evaluation_rng(0))
+    with pytest.raises(VPRError, match="in a row"):
+        data.batch(1, whole + 1, training_rng(0))
+    assert longest(MovingBall()) is None
 
 
 def test_evaluation_and_training_read_the_same_cache(data: Video) -> None:

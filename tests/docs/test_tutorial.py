@@ -43,6 +43,7 @@ def test_every_step_is_there() -> None:
         "segment",
         "evaluate-boundaries",
         "watch",
+        "segment",
     ]
     assert len(FLAGS) == 5
     assert set(QUICK) <= set(" ".join(FLAGS).split())

@@ -158,6 +158,22 @@ class TestOpened:
         drawn = tab.locator(".row svg use, .row svg .tick-mark").count()
         assert drawn >= len(inside) - 2  # neighbours share a tick
 
+    def test_too_many_events_for_ticks_are_bars_of_their_number(self, show: Open) -> None:
+        tab = show(hour(90_000, 1_900, picture=100))
+        level2 = ".row[data-level='2'] svg"
+        paths = tab.locator(f"{level2} .tick-mark.dense").all()
+        drawn = "".join(path.get_attribute("d") for path in paths)
+        bars = re.findall(r"M([\d.]+) [\d.]+v(-?[\d.]+)", drawn)
+        assert len({place for place, _ in bars}) <= tab.evaluate("view.width") / 8 + 1
+        assert len({length for _, length in bars}) > 2
+        assert max(abs(float(length)) for _, length in bars) <= 9
+        press(tab, "2")
+        assert tab.locator("#overview .tick-mark.dense").count() == 1
+        tab.evaluate("show(0, 20)")
+        settle(tab)
+        assert tab.locator(f"{level2} .dense").count() == 0
+        assert tab.locator(f"{level2} use").count() > 3
+
     def test_the_tab_of_a_phone_does_not_scroll_sideways(self, show: Open) -> None:
         tab = show(films(), viewport={"width": 360, "height": 740})
         assert tab.evaluate("document.documentElement.scrollWidth") <= 360

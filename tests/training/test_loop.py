@@ -100,6 +100,69 @@ def test_ctrl_c_saves_and_stops(tmp_path: Path) -> None:
     assert RunFolder(tmp_path).load().notes["step"] == 3
 
 
+def test_the_second_ctrl_c_says_what_is_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def interrupt_twice(progress: Progress) -> None:
+        if progress.step == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            assert "A second Ctrl-C stops at once" in caplog.text
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tiny_run(steps=9), tmp_path, on_step=interrupt_twice)
+    assert "the last checkpoint is of step 2" in caplog.text
+    assert RunFolder(tmp_path).load().notes["step"] == 2
+    assert train(tiny_run(steps=9), tmp_path).finished
+
+
+def test_more_steps_make_the_last_stage_longer(tmp_path: Path) -> None:
+    """The other stages stay as long as they were, and the learning rate falls until the new end."""
+    short_run, long_run = tiny_run(steps=6), tiny_run(steps=10)
+    train(short_run, tmp_path / "a")
+    steps: list[Progress] = []
+    rates: list[float] = []
+    outcome = train(
+        long_run,
+        tmp_path / "a",
+        on_step=steps.append,
+        inspect=lambda session: rates.append(session.optimiser.param_groups[0]["lr"]),
+    )
+    assert outcome.finished
+    assert [progress.step for progress in steps] == [7, 8, 9, 10]
+    assert {progress.stage for progress in steps} == {short_run.stages[-1].name}
+    assert steps[0].steps == 10
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] > rates[-1] > 0
+    assert RunFolder(tmp_path / "a").config() == long_run
+    lines = [json.loads(line) for line in (tmp_path / "a" / "metrics.jsonl").open()]
+    assert [line["step"] for line in lines] == list(range(1, 11))
+    before = Session(short_run)
+    assert [line["stage"] for line in lines[:6]] == [before.stage(n).name for n in range(6)]
+
+
+def test_an_extended_run_resumes_bit_for_bit_and_can_be_extended_again(tmp_path: Path) -> None:
+    for name, stops in (("whole", ()), ("parts", (7, 8))):
+        train(tiny_run(steps=6), tmp_path / name)
+        for step in stops:
+            assert not train(tiny_run(steps=9), tmp_path / name, until=step).finished
+        assert train(tiny_run(steps=9), tmp_path / name).finished
+        assert train(tiny_run(steps=11), tmp_path / name).finished
+        assert RunFolder(tmp_path / name).load().notes["planned"] == 6
+    whole, parts = _tensors(tmp_path / "whole"), _tensors(tmp_path / "parts")
+    assert all(torch.equal(whole[key], parts[key]) for key in whole)
+
+
+def test_a_run_is_not_made_shorter_and_nothing_else_changes(tmp_path: Path) -> None:
+    train(tiny_run(steps=4), tmp_path)
+    with pytest.raises(VPRError, match=r"a run of 4 steps: give --training.steps 4 to resume it"):
+        train(tiny_run(steps=3), tmp_path)
+    with pytest.raises(VPRError, match="seed is 0 there and 1 here"):
+        train(replace(tiny_run(steps=8), seed=1), tmp_path)
+    assert RunFolder(tmp_path).config() == tiny_run(steps=4)
+    assert "planned" not in RunFolder(tmp_path).load().notes
+
+
 @pytest.mark.parametrize(
     ("broken", "says"),
     [

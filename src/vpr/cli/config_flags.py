@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -14,30 +14,38 @@ Config = TypeVar("Config")
 
 
 def add_config_flags(
-    parser: argparse.ArgumentParser, config: Any, words: Sequence[str], prefix: str = ""
+    parser: argparse.ArgumentParser,
+    config: Any,
+    words: Sequence[str],
+    prefix: str = "",
+    is_shown: Callable[[str], bool] = lambda name: True,
 ) -> None:
     """Add one option for each field of `config`; nested fields are `--model.levels`.
 
     A field that can be one of several classes is an option too, such as `--data maze`; `words`, the
-    command line, decides which class's options to add.
+    command line, decides which class's options to add. `--help` lists those that `is_shown` names.
     """
-    group = parser.add_argument_group(prefix.rstrip(".") or "run", _first_line(config))
+    any_shown = any(is_shown(f"{prefix}{field.name}") for field in fields(config))
+    line = _first_line(config) if any_shown else None  # argparse omits groups without any text
+    group = parser.add_argument_group(prefix.rstrip(".") or "run", line)
     hints = get_type_hints(type(config))
     for field in fields(config):
         name, value = f"{prefix}{field.name}", getattr(config, field.name)
         kinds = named_classes(hints[field.name])
         if kinds:
-            shown = f"Which {field.name}; its options are below. [{value.name}]"
+            text = f"Which {field.name}; its options are below. [{value.name}]"
+            shown = text if is_shown(name) else argparse.SUPPRESS
             group.add_argument(f"--{name}", choices=kinds, default=argparse.SUPPRESS, help=shown)
-            value = _chosen(value, kinds, _value_of(f"--{name}", words))
+            value = _chosen(value, kinds, value_of(f"--{name}", words))
         if is_dataclass(value):
-            add_config_flags(parser, value, words, f"{name}.")
+            add_config_flags(parser, value, words, f"{name}.", is_shown)
         elif field.metadata["flag"]:
+            text = f"{field.metadata['help']} [{_shown(value)}]".replace("%", "%%")
             group.add_argument(
                 f"--{name}".replace("_", "-"),
                 dest=name,
                 default=argparse.SUPPRESS,
-                help=f"{field.metadata['help']} [{_shown(value)}]".replace("%", "%%"),
+                help=text if is_shown(name) else argparse.SUPPRESS,
                 **_kind(hints[field.name]),
             )
 
@@ -68,7 +76,7 @@ def _chosen(value: Any, kinds: dict[str, type], name: str | None) -> Any:
     return kinds[name]() if name in kinds and name != value.name else value
 
 
-def _value_of(flag: str, words: Sequence[str]) -> str | None:
+def value_of(flag: str, words: Sequence[str]) -> str | None:
     """The value of `flag`, before argparse parses the words."""
     for number, word in enumerate(words):
         if word == flag and number + 1 < len(words):

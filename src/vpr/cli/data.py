@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vpr.cli.config_flags import add_config_flags, apply_flags
 from vpr.cli.options import add_out_folder, add_sequences
-from vpr.cli.show import prepare, prepare_for_few, print_json, print_table
+from vpr.cli.show import prepare, prepare_for_few, print_json, print_table, sequence_length
 from vpr.data import DATASETS, dataset, evaluation_rng
 from vpr.errors import VPRError
 
@@ -30,14 +30,14 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.data.pictures import write_gif, write_sheet
 
     data = apply_flags(dataset(arguments.name), vars(arguments))
-    if arguments.sequences < 1 or arguments.length < 2:
+    if arguments.sequences < 1 or (arguments.length or 2) < 2:
         raise VPRError("vpr data needs 1 or more sequences of 2 or more frames")
     if arguments.sequences > MANY:
         prepare(data)
     else:
         prepare_for_few(data)
     rng = evaluation_rng(arguments.seed)
-    batch = data.batch(arguments.sequences, arguments.length, rng)
+    batch = data.batch(arguments.sequences, sequence_length(arguments, data), rng)
     sheet = arguments.out / f"{arguments.name}.png"
     gif = arguments.out / f"{arguments.name}.gif"
     write_sheet(sheet, batch)

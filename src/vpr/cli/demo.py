@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vpr.cli.options import MODEL_HELP, add_data, add_sequences
-from vpr.cli.show import file_stem, prepare_for_few, print_json, print_table
+from vpr.cli.show import file_stem, prepare_for_few, print_json, print_table, sequence_length
 
 if TYPE_CHECKING:
     from vpr.pages.demo.summary_table import Row
@@ -29,6 +29,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from vpr.data import unseen
     from vpr.pages.demo import demo_json, demo_page, run_demo, summary_rows
     from vpr.pretrained import data_for, load_model
     from vpr.utils.files import write_text
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         model,
         data,
         sequences=arguments.sequences,
-        length=arguments.length,
+        length=sequence_length(arguments, unseen(data)),
         seed=arguments.seed,
     )
     out = arguments.out or _page_of(arguments.model)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vpr.cli.options import add_data, add_model, add_sequences, add_threads
-from vpr.cli.show import prepare, print_json, print_table, progress_bar
+from vpr.cli.show import prepare, print_json, print_table, progress_bar, sequence_length
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -18,6 +18,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from vpr.data import unseen
     from vpr.evaluation import evaluate
     from vpr.pretrained import data_for, load_model
     from vpr.utils.threads import use_threads
@@ -26,12 +27,13 @@ def run(arguments: argparse.Namespace) -> int:
     model = load_model(arguments.model)
     data = data_for(arguments.model, arguments.data)
     prepare(data)
+    length = sequence_length(arguments, unseen(data))
     with progress_bar(arguments.sequences) as advance:
         result = evaluate(
             model,
             data,
             sequences=arguments.sequences,
-            length=arguments.length,
+            length=length,
             seed=arguments.seed,
             on_progress=lambda done: advance(done, "sequences"),
         )
@@ -49,13 +51,9 @@ def _print(result: dict[str, Any]) -> None:
         print_table(title, columns, rows)
     print_table(
         f"ELBO {result['elbo']:.1f} nats per frame",
-        ["level", "update rate", "share CE", "share CU", "share both", "KL"],
+        ["level", "update rate", "only CE", "only CU", "both", "KL"],
         [
-            [
-                level,
-                *(scores[key] for key in SHARES),
-                result["kl"][int(level) - 1],
-            ]
+            [level, scores["update_rate"], *_shares(scores), result["kl"][int(level) - 1]]
             for level, scores in result["levels"].items()
         ],
     )
@@ -73,4 +71,7 @@ def _rows(result: dict[str, Any]) -> list[list[object]]:
     return rows
 
 
-SHARES = ("update_rate", "expected_share", "unexpected_share", "both_share")
+def _shares(scores: dict[str, Any]) -> list[float]:
+    """Shares of the boundaries that add up to at most 1, in the order of the table."""
+    both = scores["both_share"]
+    return [scores["expected_share"] - both, scores["unexpected_share"] - both, both]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -16,16 +17,20 @@ DESCRIPTION = "Find the events in a video, at several timescales, without labels
 EPILOG = "Every command has --help, --json for JSON output and --debug for full error traces."
 
 
+SYNONYMS = {"--lr": "--learning-rate", "--epochs": "--steps", "--gamma": "--threshold"}
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        see = f"{'See' if message.endswith('?') else 'see'} {self.prog} --help"
+        self.exit(2, f"{self.prog}: {message}{' ' if message.endswith('?') else '; '}{see}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `vpr`; returns the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     debug = "--debug" in words
     try:
         arguments = _parse([word for word in words if word != "--debug"])
@@ -67,13 +72,17 @@ def _parse(words: list[str]) -> argparse.Namespace:
             chosen = each
     arguments, unknown = parser.parse_known_args(words)
     if unknown:
-        chosen.error(f"unknown {' '.join(unknown)}{_suggestion(unknown[0], chosen)}")
+        chosen.error(f"unknown {shlex.join(unknown)}{_suggestion(unknown[0], chosen)}")
     return arguments
 
 
 def _suggestion(flag: str, parser: argparse.ArgumentParser) -> str:
+    """The option that was probably meant: of the same last part, or of a similar name."""
     known = [name for action in parser._actions for name in action.option_strings]
-    close = difflib.get_close_matches(flag.split("=")[0], known, 1)
+    word = flag.split("=")[0]
+    word = SYNONYMS.get(word, word)
+    same = [name for name in known if name.lstrip("-").split(".")[-1] == word.lstrip("-")]
+    close = same or difflib.get_close_matches(word, known, 1)
     return f", did you mean {close[0]}?" if close else ""
 
 

@@ -48,7 +48,9 @@ def add_sequences(
 ) -> None:
     """`--sequences`, `--length` and `--seed`."""
     add_number(parser, "--sequences", sequences, "Number of sequences.")
-    add_number(parser, "--length", length, "Frames per sequence.")
+    fewer = f"[{length}, or as many as a recording has]"
+    parser.add_argument("--length", type=int, metavar="N", help=f"Frames per sequence. {fewer}")
+    parser.set_defaults(usual_length=length)
     add_number(parser, "--seed", seed, "Random seed.")
 
 

@@ -8,10 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vpr.cli.options import add_data, add_model, add_sequences
-from vpr.cli.show import file_stem, prepare, print_json, print_table, progress_bar
+from vpr.cli.show import (
+    file_stem,
+    prepare,
+    print_json,
+    print_table,
+    progress_bar,
+    sequence_length,
+    tell,
+)
+from vpr.errors import VPRError
 
 if TYPE_CHECKING:
     from vpr.pages.report import Report
+    from vpr.training.checkpoint import RunFolder
 
 DESCRIPTION = """\
 Write one HTML page that opens offline: update rates and criteria of each level, which factors it
@@ -30,6 +40,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from vpr.data import unseen
     from vpr.pages.report import report_json, report_page, run_report
     from vpr.pretrained import data_for, load_model
     from vpr.training.checkpoint import RunFolder
@@ -38,7 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
     model = load_model(arguments.model)
     data = data_for(arguments.model, arguments.data)
     prepare(data)
+    length = sequence_length(arguments, unseen(data))
     folder = RunFolder(arguments.model)
+    unfinished = _unfinished(folder)
+    if unfinished is not None:
+        tell("The model was trained for {:,} of {:,} steps.".format(*unfinished))
     with progress_bar(arguments.sequences) as advance:
         report = run_report(
             model,
@@ -46,8 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
             run=arguments.model,
             training=step_lines(folder.metrics) if folder.metrics.exists() else [],
             sequences=arguments.sequences,
-            length=arguments.length,
+            length=length,
             seed=arguments.seed,
+            unfinished=unfinished,
             on_progress=lambda done: advance(done, "sequences"),
         )
     here = Path(file_stem("report", arguments.model) + ".html")
@@ -59,6 +75,19 @@ def run(arguments: argparse.Namespace) -> int:
         _print(report)
         print(f"Open {out} in a browser.")
     return 0
+
+
+def _unfinished(folder: RunFolder) -> tuple[int, int] | None:
+    """Steps done and intended, if fewer were done; its preset may have more than the run."""
+    from vpr.presets import PRESETS
+
+    try:
+        step, config = int(folder.load().notes["step"]), folder.config()
+    except VPRError:  # no run, or one of an older version
+        return None
+    usual = PRESETS.get(config.preset, config)
+    intended = max(config.training.steps, usual.training.steps)
+    return (step, intended) if step < intended else None
 
 
 def _print(report: Report) -> None:

@@ -23,6 +23,9 @@ Find the events in each piece of footage, for all levels from 2, and write for e
   NAME.level2.vtt     chapters of a level, for browsers and players
   NAME.level2.ffmeta  the same with exact times, for ffmpeg
 
+With --export also NAME.eaf (ELAN), NAME.label-studio.json (predictions for Label Studio), NAME.otio
+(OpenTimelineIO) and NAME.level2.edl (CMX 3600), for annotation tools and video editors.
+
 Folders keep their structure. Finished files are skipped if footage, model and settings are the
 same. Files that cannot be read are reported and do not stop the others; the exit code is then 1.
 """
@@ -55,12 +58,18 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         help="Count the events for 13 values of --threshold instead, to choose one: writes "
         "NAME.sweep.png and NAME.sweep.csv. Ignores --levels and --min-gap.",
     )
+    parser.add_argument(
+        "--export",
+        metavar="LIST",
+        help="Further formats, with commas between them: eaf, label-studio, otio, edl. [none]",
+    )
     add_number(parser, "--jobs", 1, "Parallel processes, one core each.")
     parser.add_argument("--force", action="store_true", help="Do not skip finished files.")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from vpr.segmenting.batch import Outcome, SegmentRequest, run_targets, skipped
+    from vpr.segmenting.exports import parse_formats
     from vpr.segmenting.output_names import find_targets
     from vpr.utils.threads import use_threads
 
@@ -75,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.fit,
         arguments.rate,
         arguments.sweep,
+        parse_formats(arguments.export) if arguments.export else (),
     )
     model = request.load()
     completed = request.completed(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from vpr.data.base import Dataset, Prepared, Recorded
+from vpr.data.base import Dataset, Prepared, Recorded, longest
 
 # Progress and messages go to standard error, so that standard output has only the result.
 messages = Console(stderr=True)
@@ -47,6 +48,17 @@ def prepare(data: Dataset) -> None:
     if isinstance(data, Prepared):
         with progress_bars(["Preparing (once):"]) as advance:
             data.prepare(lambda done, total: advance(0, done, total, "pictures"))
+
+
+def sequence_length(arguments: argparse.Namespace, data: Dataset) -> int:
+    """`--length`; unless given, the usual length, or less if recordings are shorter."""
+    if arguments.length is not None:
+        return int(arguments.length)
+    usual, most = int(arguments.usual_length), longest(data)
+    if most is None or not 2 <= most < usual:
+        return usual
+    tell(f"Sequences have {most} frames instead of {usual}: this part of the data has no more.")
+    return most
 
 
 def prepare_for_few(data: Dataset) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from vpr.cli.config_flags import add_config_flags, apply_flags, changed_fields
+from vpr.cli.config_flags import add_config_flags, apply_flags, changed_fields, value_of
 from vpr.cli.options import add_threads
 from vpr.cli.show import prepare, print_json, print_table, progress_bar, progress_bars, tell
 from vpr.config import RunConfig
-from vpr.data.base import Recorded
+from vpr.data import Vectors, Video, unseen
+from vpr.data.base import Recorded, longest
 from vpr.errors import VPRError
 from vpr.presets import PRESETS, preset
 from vpr.training.additions import ADDITIONS, without
@@ -22,17 +25,24 @@ if TYPE_CHECKING:
     from vpr.training.loop import Progress
 
 SEQUENCES = 64  # for the held-out ELBO
+COMMON = (  # fields that --help shows; --help-all shows all
+    *("seed", "data", "model.levels", "training.steps", "training.batch_size"),
+    *("training.length", "training.learning_rate"),
+)
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    parser.add_argument("preset", metavar="PRESET", help=f"Preset: {', '.join(PRESETS)}.")
+    named = words[0] if words and not words[0].startswith("-") else None
+    chosen = preset(named) if named is not None else _run_of(value_of("--out", words))
+    shown = f"Preset: {', '.join(PRESETS)}. Can be left out to resume or extend the run in --out."
+    parser.add_argument("preset", metavar="PRESET", nargs="?", help=shown)
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="Run folder. [runs/PRESET-sSEED]"
     )
     add_threads(parser, 1)
     devices = ("cpu", "cuda", "mps", "auto")
     parser.add_argument("--accelerator", default="cpu", choices=devices, help="Device. [cpu]")
-    parser.usage = "vpr train PRESET [--out FOLDER] [--FIELD VALUE …]"
+    parser.usage = "vpr train [PRESET] [--out FOLDER] [--FIELD VALUE …]"
     parser.add_argument(
         "--until",
         type=int,
@@ -48,9 +58,23 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         f"NAME: {', '.join(each.name for each in ADDITIONS)}.",
     )
     parser.add_argument("--show", action="store_true", help="Print the stages and exit.")
-    parser.epilog = "The values in brackets are the defaults of PRESET."
-    chosen = next((PRESETS[word] for word in words if word in PRESETS), RunConfig())
-    add_config_flags(parser, chosen, words)
+    parser.add_argument("--help-all", action="help", help="Show all options, and exit.")
+    parser.epilog = (
+        "The values in brackets are the defaults of PRESET. --help-all lists all fields."
+    )
+
+    def is_shown(name: str) -> bool:
+        of_data = chosen is not None and name.startswith("data.")
+        return name in COMMON or of_data or "--help-all" in words
+
+    add_config_flags(parser, chosen or RunConfig(), words, is_shown=is_shown)
+
+
+def _run_of(out: str | None) -> RunConfig | None:
+    """The configuration of the run in this folder, if there is one."""
+    from vpr.training.checkpoint import RunFolder
+
+    return RunFolder(out).config() if out is not None and RunFolder(out).exists() else None
 
 
 class TrainingBar:
@@ -77,9 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.training.loop import train
     from vpr.utils.threads import use_threads
 
-    config = without(
-        configured(preset(arguments.preset), vars(arguments)), sorted(set(arguments.without))
-    )
+    base = _run_of(arguments.out) if arguments.preset is None else preset(arguments.preset)
+    if base is None:
+        raise VPRError("give a PRESET, or with --out the run to resume; see vpr train --help")
+    given = {name: value for name, value in vars(arguments).items() if name != "preset"}
+    config = without(configured(base, given), sorted(set(arguments.without)))
     if arguments.show:
         return _show(config, arguments.json)
     out: Path = arguments.out or Path("runs") / _name(config, arguments.without)
@@ -94,10 +120,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"run": str(out)} | outcome._asdict() | held_out)
     elif outcome.finished:
-        tell(f"Done: {out}. Next: vpr evaluate {out}")
+        tell(f"Done: {out}. Next: {_next(config, out)}")
     else:
         tell(f"Stopped at step {outcome.step}; run the same command again to resume.")
     return 130 if outcome.interrupted else 0
+
+
+def _next(config: RunConfig, out: Path) -> str:
+    """The command that shows what the model does: without labels there is nothing to score."""
+    if isinstance(config.data, Video):
+        footage = config.data.path.split(os.pathsep)
+        return shlex.join(["vpr", "segment", *footage, "--model", str(out)])
+    command = "report" if isinstance(config.data, Vectors) else "evaluate"
+    return shlex.join(["vpr", command, str(out)])
 
 
 def configured(config: RunConfig, given: dict[str, Any]) -> RunConfig:
@@ -160,12 +195,14 @@ def _held_out(config: RunConfig, out: Path) -> dict[str, dict[str, Any]]:
     from vpr.pretrained import load_model
 
     try:
+        most = longest(unseen(config.data)) or 0
+        length = min(most, config.training.length) if most > 1 else config.training.length
         with progress_bar(SEQUENCES) as advance:
             result = evaluate(
                 load_model(out),
                 config.data,
                 sequences=SEQUENCES,
-                length=config.training.length,
+                length=length,
                 on_progress=lambda done: advance(done, "held-out sequences"),
             )
     except VPRError as error:  # the run is complete without it

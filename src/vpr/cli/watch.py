@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from time import monotonic
@@ -28,7 +29,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.description = DESCRIPTION
     parser.usage = "vpr watch SOURCE --model MODEL [--realtime] [--json]"
     parser.add_argument(
-        "source", metavar="SOURCE", help="File, folder of pictures, URL, device, or - for a pipe."
+        "source",
+        metavar="SOURCE",
+        help="File, folder of pictures, URL, device, number of a camera, or - for a pipe.",
     )
     add_footage(parser)
     parser.add_argument(
@@ -66,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     use_threads(1)
     model = with_threshold(load_model(arguments.model), arguments.threshold)
     fit = Fit.to(model.config.frame, arguments.fit or fit_for(arguments.model))
-    what, form = arguments.source, arguments.format
+    what, form = _camera(arguments.source, arguments.format)
     source = open_footage(what, fit=fit, rate=arguments.rate, size=arguments.size, format=form)
     is_live = is_address(what) or form is not None
     watcher = Watcher(model, live=is_live or bool(arguments.realtime))
@@ -80,6 +83,18 @@ def run(arguments: argparse.Namespace) -> int:
         tell(source.problem)
         return 1
     return 0
+
+
+def _camera(source: str, form: str | None) -> tuple[str, str | None]:
+    """The device and input format of a camera that is given as a number."""
+    if not source.isdecimal() or os.path.exists(source):
+        return source, form
+    if sys.platform == "darwin":
+        return source, form or "avfoundation"
+    device = f"/dev/video{int(source)}"
+    if os.path.exists(device):
+        return device, form or "v4l2"
+    raise VPRError(f"there is no file {source}, and no camera {device}: give a file, URL or device")
 
 
 def _watch(watcher: Watcher, arrivals: Iterable[Arrival], display: Display) -> dict[str, Any]:

@@ -57,6 +57,18 @@ def unseen(data: Dataset) -> Dataset:
     return data.unseen() if isinstance(data, Recorded) else data
 
 
+@runtime_checkable
+class Limited(Protocol):
+    """A dataset whose sequences cannot be longer than its recordings."""
+
+    def longest(self) -> int: ...
+
+
+def longest(data: Dataset) -> int | None:
+    """The number of frames of the longest possible sequence; None if there is no limit."""
+    return data.longest() if isinstance(data, Limited) else None
+
+
 def factor_of(level: int, batch: Batch) -> str:
     """The factor that level n should follow: the n-th, or the last if there are fewer."""
     names = list(batch.changes)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vpr.data.base import Batch, OnProgress
 from vpr.data.clips import Clip, memory_mapped
-from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
+from vpr.data.windows import Span, draw_windows, held_out_spans, longest_window, training_spans
 from vpr.errors import VPRError
 from vpr.utils.options import option
 from vpr.video.image_folder import natural
@@ -52,8 +52,11 @@ class Vectors:
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
         """`count` random windows of `length` vectors."""
         read = self._read()
-        spans = (held_out_spans if self.evaluating else training_spans)(read.clips, self.held_out)
-        return Batch(draw_windows(spans, (1,), (count, length), rng, read.fill), {}, {})
+        return Batch(draw_windows(self._spans(), (1,), (count, length), rng, read.fill), {}, {})
+
+    def longest(self) -> int:
+        """Vectors of the longest sequence."""
+        return longest_window(self._spans(), (1,))
 
     def prepare(self, on_progress: OnProgress | None = None) -> None:
         """Check all values, and compute the mean and standard deviation of the features."""
@@ -62,6 +65,10 @@ class Vectors:
     def unseen(self) -> Vectors:
         """The held-out part of the files."""
         return replace(self, evaluating=True)
+
+    def _spans(self) -> list[Span]:
+        spans = held_out_spans if self.evaluating else training_spans
+        return spans(self._read().clips, self.held_out)
 
     def _read(self) -> _Read:
         if not self.path:

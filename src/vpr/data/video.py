@@ -11,7 +11,7 @@ import numpy as np
 
 from vpr.data.base import Batch, OnProgress
 from vpr.data.clips import Clip, Decoder
-from vpr.data.windows import Span, draw_windows, held_out_spans, training_spans
+from vpr.data.windows import Span, draw_windows, held_out_spans, longest_window, training_spans
 from vpr.errors import VPRError
 from vpr.utils.cache_folder import cache_folder
 from vpr.utils.options import option
@@ -72,6 +72,10 @@ class Video:
     def unseen(self) -> Video:
         """The held-out part of the footage."""
         return replace(self, evaluating=True)
+
+    def longest(self) -> int:
+        """Frames of the longest sequence."""
+        return longest_window(self._spans(), self.strides)
 
     def _spans(self) -> list[Span]:
         if self._key() not in _DECODED:

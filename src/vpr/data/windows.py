@@ -96,6 +96,12 @@ def draw_windows(
     return frames
 
 
+def longest_window(spans: Sequence[Span], strides: Sequence[int]) -> int:
+    """Frames of the longest window, at the smallest stride."""
+    longest = max((span.last - span.first for span in spans), default=0)
+    return (longest - 1) // min(strides) + 1
+
+
 def _window_counts(spans: Sequence[Span], length: int, stride: int) -> Counts:
     """The cumulative number of windows in the spans."""
     lengths = np.array([span.last - span.first for span in spans])

@@ -1,19 +1,22 @@
-"""Read boundaries from CSV with a header, JSON of `vpr segment` and lines of `vpr watch`."""
+"""Boundaries in files: of `vpr segment` and `vpr watch`, and labels in several formats."""
 
 from __future__ import annotations
 
-import csv
-import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from vpr.errors import VPRError
+from vpr.evaluation.intervals import Interval, boundaries_of
+from vpr.evaluation.label_records import records
 from vpr.evaluation.matching import exact
 from vpr.evaluation.tolerance import Scale
 
-SUFFIXES = (".csv", ".json", ".jsonl")  # in this order, if a folder has several files of a name
+# In this order, if a folder has several files of a name.
+SUFFIXES = (".csv", ".json", ".jsonl", ".eaf", ".txt")
+CLOSE = {"time": Fraction(1, 20), "frame": Fraction(1)}  # intervals without a gap; see `intervals`
 
 
 class Mark(NamedTuple):
@@ -23,6 +26,7 @@ class Mark(NamedTuple):
     frame: Fraction | None
     level: int | None
     file: str | None  # the video, if a table has several
+    annotator: str | None = None
 
 
 class Marks(NamedTuple):
@@ -46,10 +50,9 @@ def read_marks(path: Path, scales: Iterable[Scale] = ()) -> Marks:
     if not path.is_file():
         raise VPRError(f"no such file: {path}")
     try:
-        read = _from_json if path.suffix in (".json", ".jsonl") else _from_csv
-        marks = Marks(path, [_mark(path, where, record) for where, record in read(path)])
+        marks = Marks(path, list(_marks(path)))
     except UnicodeDecodeError:
-        raise VPRError(f"{path} is not text: expected CSV or JSON") from None
+        raise VPRError(f"{path} is not text: expected CSV, JSON, text or .eaf") from None
     for scale in scales:
         if len(marks.places(scale, None)) < len(marks.marks):
             other = "frames, like 5f" if scale == "time" else "seconds, like 0.2s"
@@ -57,58 +60,66 @@ def read_marks(path: Path, scales: Iterable[Scale] = ()) -> Marks:
     return marks
 
 
-Records = Iterator[tuple[str, Mapping[str, Any]]]  # location in the file, and values
+Owner = tuple[Scale, int | None, str | None, str | None]  # scale, level, file, annotator
 
 
-def _from_csv(path: Path) -> Records:
-    with path.open(
-        encoding="utf-8-sig", newline=""
-    ) as file:  # Excel starts files with a byte order mark
-        rows = csv.DictReader(file, skipinitialspace=True)
-        names = [name.strip().lower() for name in rows.fieldnames or []]
-        if not names:
-            raise VPRError(f"{path} is empty: it needs a header with a column 'time' or 'frame'")
-        if not {"time", "frame"} & set(names):
-            has = ", ".join(names)
-            raise VPRError(f"{path} needs a column 'time' or 'frame' in its header, it has: {has}")
-        rows.fieldnames = names
-        for row in rows:
-            yield f"line {rows.line_num}", row
+def _marks(path: Path) -> Iterator[Mark]:
+    intervals: dict[Owner, list[Interval]] = defaultdict(list)
+    for where, record in records(path):
+        values = _Values(f"{path}, {where}", record)
+        owner = values.level(), values.text("file"), values.text("annotator")
+        time = values.number("exact") or values.number("time")  # our files have the exact fraction
+        frame = values.number("frame")
+        if time is not None or frame is not None:
+            yield Mark(time, frame, *owner)
+            continue
+        scale, interval = values.interval()
+        intervals[(scale, *owner)].append(interval)
+    for (scale, *rest), each in intervals.items():
+        for place in boundaries_of(each, CLOSE[scale]):
+            pair = (place, None) if scale == "time" else (None, place)
+            yield Mark(*pair, *rest)
 
 
-def _from_json(path: Path) -> Records:
-    text = path.read_text(encoding="utf-8")
-    try:
-        if path.suffix == ".jsonl":
-            lines = (json.loads(line, parse_float=Fraction) for line in text.splitlines() if line)
-            entries = [
-                line for line in lines if "level" in line
-            ]  # other lines are notices and the summary
-        else:
-            data = json.loads(text, parse_float=Fraction)
-            entries = data["events"] if isinstance(data, dict) else data
-        records = [(f"entry {n}", dict(entry)) for n, entry in enumerate(entries, start=1)]
-    except (ValueError, KeyError, TypeError):
-        raise VPRError(
-            f"{path} has no list of boundaries: expected JSON of vpr segment or vpr watch"
-        ) from None
-    yield from records
+class _Values:
+    """The values of one record; `where` is its location, for error messages."""
 
+    def __init__(self, where: str, record: Mapping[str, Any]) -> None:
+        self.where, self.record = where, record
 
-def _mark(path: Path, where: str, record: Mapping[str, Any]) -> Mark:
-    def number(name: str) -> Fraction | None:
-        value = record.get(name)
+    def number(self, name: str) -> Fraction | None:
+        value = self.record.get(name)
         if value is None or value == "":
             return None
         try:
-            return exact(value)
+            return _seconds(value) if isinstance(value, str) and ":" in value else exact(value)
         except (VPRError, ZeroDivisionError):
-            raise VPRError(f"{path}, {where}: {name} {value!r} is not a number") from None
+            raise VPRError(f"{self.where}: {name} {value!r} is not a number") from None
 
-    time = number("exact") or number("time")  # our files also have the exact fraction
-    frame, level = number("frame"), number("level")
-    if time is None and frame is None:
-        raise VPRError(f"{path}, {where}: neither a time nor a frame")
-    if level is not None and level.denominator != 1:
-        raise VPRError(f"{path}, {where}: level {record['level']} is not a whole number")
-    return Mark(time, frame, None if level is None else int(level), record.get("file"))
+    def interval(self) -> tuple[Scale, Interval]:
+        scales: dict[Scale, str] = {"time": "", "frame": "_frame"}
+        for scale, ending in scales.items():
+            start, end = self.number(f"start{ending}"), self.number(f"end{ending}")
+            if start is not None and end is not None:
+                if end < start:
+                    raise VPRError(f"{self.where}: the interval ends before it starts")
+                return scale, Interval(start, end)
+        raise VPRError(f"{self.where}: neither a time nor a frame, nor start and end")
+
+    def level(self) -> int | None:
+        level = self.number("level")
+        if level is not None and level.denominator != 1:
+            raise VPRError(f"{self.where}: level {self.record['level']} is not a whole number")
+        return None if level is None else int(level)
+
+    def text(self, name: str) -> str | None:
+        value = self.record.get(name)
+        return None if value is None or value == "" else str(value)
+
+
+def _seconds(text: str) -> Fraction:
+    """The seconds of 1:02.5 or 1:00:02.5."""
+    total = Fraction(0)
+    for part in text.split(":"):
+        total = 60 * total + exact(part.strip())  # type: ignore[arg-type]
+    return total

@@ -26,17 +26,17 @@ class Tolerance(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Tolerance:
+        """A plain number is in seconds."""
         text = text.strip()
-        parts = re.fullmatch(r"(-?)(\d+\.?\d*|\.\d+)\s*(s|ms|f)", text)
+        parts = re.fullmatch(r"(-?)(\d+\.?\d*|\.\d+)\s*(s|ms|f|)", text)
         if parts is None:
-            raise VPRError(
-                f"a tolerance must be a time like 0.2s or 200ms, or frames like 5f, got {text!r}"
-            )
+            kinds = "seconds like 0.2, a time like 0.2s or 200ms, or frames like 5f"
+            raise VPRError(f"a tolerance must be {kinds}, got {text!r}")
         sign, digits, unit = parts.groups()
         if sign:
             raise VPRError(f"the tolerance must be 0 or more, got {text}")
-        scale, size = UNITS[unit]
-        return cls(text, scale, Fraction(digits) * size)
+        scale, size = UNITS[unit or "s"]
+        return cls(text if unit else f"{text}s", scale, Fraction(digits) * size)
 
 
 def parse_tolerances(text: str) -> list[Tolerance]:

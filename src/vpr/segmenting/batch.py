@@ -12,6 +12,7 @@ from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.pretrained import fingerprint, load_model
 from vpr.segmenting.completed import CompletedFiles
+from vpr.segmenting.exports import write_exports
 from vpr.segmenting.output_names import Target
 from vpr.segmenting.segment import OnProgress, as_gap, as_source, reported_levels, segment
 from vpr.segmenting.segmenter import check_levels, fit_for, with_threshold
@@ -37,6 +38,7 @@ class SegmentRequest:
     fit: Mode | None = None
     rate: Rate | None = None
     sweep: bool = False
+    export: tuple[str, ...] = ()  # of `vpr.segmenting.exports.FORMATS`
 
     def load(self) -> VPR:
         """The model. Checks all settings, so that errors are reported before footage is read."""
@@ -50,9 +52,12 @@ class SegmentRequest:
 
     def completed(self, model: VPR) -> CompletedFiles:
         """The record of files that were written with these settings and weights."""
-        settings = {k: v for k, v in asdict(self).items() if k not in ("model", "out", "sweep")}
+        left_out = ("model", "out", "sweep", "export")
+        settings = {k: v for k, v in asdict(self).items() if k not in left_out}
         settings["levels"] = list(self.levels) if self.levels else None
         settings["fit"] = self.fit or fit_for(self.model)
+        if self.export:
+            settings["export"] = sorted(self.export)
         made_by = {"model": fingerprint(model), **settings}
         return CompletedFiles(self.out, made_by, "sweep" if self.sweep else "events")
 
@@ -161,6 +166,7 @@ def _segment(
     )
     timeline = replace(timeline, model=request.model)
     files = write_files(timeline, request.out / target.name)
+    files += write_exports(timeline, request.out / target.name, request.export)
     return Outcome(
         target.source,
         "damaged" if timeline.problem else "done",

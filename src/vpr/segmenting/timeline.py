@@ -145,6 +145,36 @@ class Timeline:
 
         return write_chapters(Path(path), self, ffmetadata)
 
+    def to_eaf(self, path: Path | str) -> None:
+        """Write annotations for ELAN, one tier per level. Times are rounded to milliseconds."""
+        from vpr.segmenting.elan import write_eaf
+
+        write_eaf(Path(path), self)
+
+    def to_label_studio(self, path: Path | str) -> None:
+        """Write a task with predictions for Label Studio, in JSON."""
+        from vpr.segmenting.label_studio import label_studio
+        from vpr.utils.files import write_json
+
+        write_json(Path(path), label_studio(self))
+
+    def to_otio(self, path: Path | str) -> None:
+        """Write an OpenTimelineIO timeline for video editors, one track per level."""
+        from vpr.segmenting.opentimeline import otio
+        from vpr.utils.files import write_json
+
+        write_json(Path(path), otio(self))
+
+    def to_edl(self, path: Path | str) -> list[Path]:
+        """Write cuts for video editors (CMX 3600): NAME.level2.edl for NAME.edl, and so on.
+
+        Returns the paths.
+        """
+        from vpr.segmenting.chapters import write_chapters
+        from vpr.segmenting.edl import edl
+
+        return write_chapters(Path(path), self, edl)
+
     def to_html(self, path: Path | str) -> None:
         """Write an HTML page that opens offline; it plays the footage if that is a file."""
         from vpr.pages.timeline.timeline_page import timeline_page_parts

@@ -32,6 +32,7 @@ from vpr.utils.config_json import from_dict, to_dict
 from vpr.utils.files import PARTIAL, read_tensors, why, write_json, write_tensors
 
 LOCK = ".lock"
+STEPS = "training.steps"  # the only option that can change, and only grow
 
 
 class Checkpoint(NamedTuple):
@@ -56,14 +57,22 @@ class RunFolder:
     def claim(self, config: RunConfig) -> Checkpoint | None:
         """Use the folder for this run; returns the last checkpoint of the run, if there is one.
 
-        A folder that contains another run, or anything else, is an error and is left unchanged.
+        A folder that contains another run, or anything else, is an error and is left unchanged. A
+        run with fewer `training.steps` is extended: its last stage becomes longer, and the others
+        keep the lengths that were planned when the run began.
         """
         self._check_free()
-        if (self.path / CONFIG).exists():
-            self._check_same(config)
-        else:
+        before = self.config() if self.exists() else None
+        if before is not None:
+            self._check_same(before, config)
+        checkpoint = self.load() if (self.path / TRAINING).exists() else None
+        longer = before is not None and before.training.steps < config.training.steps
+        if before is not None and checkpoint is not None and longer:
+            checkpoint.notes.setdefault("planned", before.training.steps)
+            save_checkpoint(self.path / TRAINING, checkpoint)  # before the configuration changes
+        if before is None or longer:
             write_json(self.path / CONFIG, {"format": FORMAT} | to_dict(config))
-        return self.load() if (self.path / TRAINING).exists() else None
+        return checkpoint
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -114,8 +123,14 @@ class RunFolder:
         if not self.path.is_dir() or {path.name for path in self.path.iterdir()} - ours:
             raise VPRError(f"{self.path} is not a run and not empty: choose another --out")
 
-    def _check_same(self, config: RunConfig) -> None:
-        theirs, ours = _flat(to_dict(self.config())), _flat(to_dict(config))
+    def _check_same(self, before: RunConfig, config: RunConfig) -> None:
+        theirs, ours = _flat(to_dict(before)), _flat(to_dict(config))
+        steps = theirs.pop(STEPS), ours.pop(STEPS)
+        if steps[0] > steps[1]:
+            raise VPRError(
+                f"{self.path} holds a run of {steps[0]:,} steps: give --{STEPS} {steps[0]} to "
+                f"resume it, more to extend it, or choose another --out"
+            )
         for key in sorted(theirs.keys() | ours.keys()):
             if theirs.get(key) != ours.get(key):
                 raise VPRError(

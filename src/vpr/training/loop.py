@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
@@ -25,6 +26,12 @@ from vpr.training.checkpoint import RunFolder
 from vpr.training.metrics import MetricsLog
 from vpr.training.objectives import objective
 from vpr.training.session import Session
+
+logger = logging.getLogger("vpr")
+STOPPING = (
+    "Stopping with a checkpoint after this step. A second Ctrl-C stops at once and loses the steps "
+    "since the last checkpoint."
+)
 
 
 class Progress(NamedTuple):
@@ -78,8 +85,13 @@ def train(
             session.restore(checkpoint)
         if session.step < until and not session.is_finished:
             log = MetricsLog(folder, config, session.step)
-            with log, _stop_signal() as stopped, without_denormals():
-                Trainer(session, folder, log, fabric).run(until, stopped, on_step, inspect)
+            trainer = Trainer(session, folder, log, fabric)
+            try:
+                with log, _stop_signal() as stopped, without_denormals():
+                    trainer.run(until, stopped, on_step, inspect)
+            except KeyboardInterrupt:  # a second Ctrl-C
+                logger.warning("Stopped at once; the last checkpoint is of step %d.", trainer.saved)
+                raise
     return _outcome(session, until, perf_counter() - start)
 
 
@@ -90,6 +102,7 @@ class Trainer:
         self, session: Session, folder: RunFolder, log: MetricsLog, fabric: Fabric
     ) -> None:
         self.session, self.folder, self.log, self.fabric = session, folder, log, fabric
+        self.saved = session.step  # the step of the last checkpoint
         self.model, self.optimiser = fabric.setup(session.model, session.optimiser)
         self.model.mark_forward_method("loss")
 
@@ -111,9 +124,13 @@ class Trainer:
             if inspect is not None:
                 inspect(session)
             if session.step % every == 0:
-                self.folder.save(session.model, session.checkpoint())
+                self._save()
         if session.step % every:
-            self.folder.save(session.model, session.checkpoint())
+            self._save()
+
+    def _save(self) -> None:
+        self.folder.save(self.session.model, self.session.checkpoint())
+        self.saved = self.session.step
 
     def step(self, video: Tensor) -> Progress:
         """One step of Adam. Raises before weights change if loss or gradient are not finite."""
@@ -222,13 +239,18 @@ def without_denormals() -> Iterator[None]:
 
 @contextmanager
 def _stop_signal() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C and SIGTERM stop after the current step; a second one stops immediately."""
+    """Ctrl-C and SIGTERM stop after the current step; a second one stops immediately.
+
+    The user is told at once, because a step can take long.
+    """
     asked: list[int] = []
 
     def ask(number: int, frame: FrameType | None) -> None:
         asked.append(number)
         for each, handler in before.items():
             signal.signal(each, handler)
+        with suppress(RuntimeError):  # the signal interrupted another message
+            logger.warning(STOPPING)
 
     try:
         before = {n: signal.signal(n, ask) for n in (signal.SIGINT, signal.SIGTERM)}

@@ -39,7 +39,8 @@ class Session:
         self.noise = torch.Generator().manual_seed(config.seed)  # of the latent states
         self.chance = torch.Generator().manual_seed(config.seed + 2**32)  # of random updates
         self.selection = torch.Generator().manual_seed(config.seed + 2**33)  # of decoded frames
-        self.timetable = Timetable(config.stages, config.training.steps)
+        self.planned = config.training.steps  # when the run began; see `RunFolder.claim`
+        self.timetable = Timetable(config.stages, self.planned)
         self.windows: tuple[Window, ...] | None = None
         self.step = 0
         self.reconstruction_weight = self._estimate_from_data()
@@ -56,6 +57,8 @@ class Session:
             "step": self.step,
             "data": self.rng.bit_generator.state,
         }
+        if self.planned != self.last():
+            notes["planned"] = self.planned
         return Checkpoint(tensors, notes)
 
     def restore(self, checkpoint: Checkpoint) -> None:
@@ -75,6 +78,8 @@ class Session:
         for name, generator in self._generators().items():
             generator.set_state(tensors[name])
         self.step = notes["step"]
+        self.planned = notes.get("planned", self.last())
+        self.timetable = Timetable(self.config.stages, self.planned, self.last())
         self.rng.bit_generator.state = notes["data"]
 
     def batch(self) -> Tensor:

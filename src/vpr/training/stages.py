@@ -60,12 +60,15 @@ def _between(ends: tuple[float, ...], progress: float) -> float:
 class Timetable:
     """Which stage each step of a run belongs to."""
 
-    def __init__(self, stages: Sequence[Stage], total: int) -> None:
+    def __init__(self, stages: Sequence[Stage], total: int, last: int | None = None) -> None:
+        """The shares are those of `total` steps; the last stage lasts until step `last`."""
         if not stages or not math.isclose(sum(stage.share for stage in stages), 1.0):
             raise VPRError("the shares of a run's stages must add up to 1")
         ends = accumulate(stage.share for stage in stages)
         self.stages = tuple(stages)
         self.ends = [round(end * total) for end in ends]  # the first step after each stage
+        if last is not None:
+            self.ends[-1] = last
 
     def at(self, step: int) -> tuple[Stage, float]:
         """The stage of a step, counted from 0, and the share of the stage that is done."""

@@ -19,6 +19,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "levels": [_level(level) for level in report.levels],
         "factors": [factor._asdict() for factor in report.factors],
         "training": report.training[-1] if report.training else None,
+        "unfinished": list(report.unfinished) if report.unfinished else None,
     }
 
 

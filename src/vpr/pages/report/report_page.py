@@ -21,6 +21,7 @@ def report_page(report: Report) -> str:
         run=escape(report.run),
         dataset=escape(report.dataset),
         count=f"{count} levels" if count > 1 else "one level",
+        unfinished=_unfinished(report),
         frames=str(report.rollouts.facts["frames"]),
         sequences=str(report.sequences),
         length=str(report.length),
@@ -39,3 +40,11 @@ def report_page(report: Report) -> str:
         scripts=("film.js", "report/reels.js"),
         views=VIEWS,
     )
+
+
+def _unfinished(report: Report) -> str:
+    if report.unfinished is None:
+        return ""
+    done, intended = report.unfinished
+    trained = f"was trained for {done:,} of {intended:,} steps" if done else "is not trained"
+    return f'<p class="card"><b>This model {trained}:</b> the page shows no finished result.</p>'

@@ -31,6 +31,7 @@ class Report(NamedTuple):
     rollouts: Film
     samples: Film
     training: list[dict[str, Any]]  # lines of metrics.jsonl; empty without this file
+    unfinished: tuple[int, int] | None = None  # steps done and intended, if the former are fewer
 
 
 def run_report(
@@ -42,9 +43,13 @@ def run_report(
     sequences: int = 128,
     length: int = 50,
     seed: int = 1,
+    unfinished: tuple[int, int] | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Report:
-    """Evaluate `sequences` new sequences; the films show a further one."""
+    """Evaluate `sequences` new sequences; the films show a further one.
+
+    `unfinished`: how many steps the model was trained, and how many it should be.
+    """
     check_request(model.config, data, sequences, length)
     if sequences < 2:
         raise VPRError(
@@ -69,4 +74,5 @@ def run_report(
         rollouts=rollout_film(model, data, every, steps=steps, frames=frames, seed=seed),
         samples=sample_film(model, data, every, n=steps, frames=frames, seed=seed),
         training=training,
+        unfinished=unfinished,
     )

@@ -1,5 +1,6 @@
 // One row per level: a bar for each event, and a mark for its kind at its start.
 const BAR = 12, MIN_MARK_DISTANCE = 13; // height of a bar; marks closer than this become ticks
+const MIN_BAR_WIDTH = 3; // narrower bars are left out
 const MIDDLE = 12; // of bars and marks, within the row's drawing
 const TICKS = {
   expected: [["ce", -9]],
@@ -29,31 +30,27 @@ function bars(list, first, last) {
   for (let i = first - 1; i < last; i++) {
     const from = i < 0 ? START : list[i].time, to = i + 1 < list.length ? list[i + 1].time : START + DURATION;
     const left = Math.max(-20, xOf(from) + 1), right = Math.min(view.width + 20, xOf(to) - 1);
-    if (right - left < 1) continue;
+    if (right - left < MIN_BAR_WIDTH) continue;
     const selected = i >= 0 && list[i] === state.event ? " selected" : "";
     drawn += `<rect class="event${selected}" x="${left.toFixed(1)}" y="${MIDDLE - BAR / 2}" width="${(right - left).toFixed(1)}" height="${BAR}" rx="${Math.min(6, (right - left) / 2).toFixed(1)}"/>`;
   }
   return drawn;
 }
 
-// A mark where there is room on both sides, otherwise a tick, at most one per pixel. Ticks of expected events
-// point up and of unexpected ones down, so that they differ without colours.
+// A mark where there is room on both sides, otherwise a tick, or part of a bar if even ticks would touch. Ticks of
+// expected events point up and of unexpected ones down, so that they differ without colours.
 function marks(list, first, last) {
   const at = (i) => (i in list ? xOf(middleOf(list[i].frame)) : i < 0 ? -Infinity : Infinity);
-  const ticks = {}, pixels = new Set();
+  const close = [];
   let drawn = "", selected = "";
   for (let i = first; i < last; i++) {
     const x = at(i), { kind } = list[i];
     const whole = `<use href="#${kind}" x="${(x - 9).toFixed(1)}" y="${MIDDLE - 9}" width="18" height="18"/>`;
     if (list[i] === state.event) selected = `<circle class="halo" cx="${x.toFixed(1)}" cy="${MIDDLE}" r="11"/>${whole}`;
     else if (Math.min(x - at(i - 1), at(i + 1) - x) >= MIN_MARK_DISTANCE) drawn += whole;
-    else if (!pixels.has(`${kind}${Math.round(x)}`)) {
-      pixels.add(`${kind}${Math.round(x)}`);
-      for (const [name, half] of TICKS[kind]) ticks[name] = (ticks[name] ?? "") + `M${x.toFixed(1)} ${MIDDLE}v${half}`;
-    }
+    else close.push([x, TICKS[kind]]);
   }
-  const lines = Object.entries(ticks).map(([name, path]) => `<path class="tick-mark ${name}" d="${path}"/>`);
-  return lines.join("") + drawn + selected;
+  return density(close) + drawn + selected;
 }
 
 drawings.push(() => rows.forEach(drawRow));

@@ -19,10 +19,10 @@ function drawRuler() {
 }
 
 function drawOverview() {
-  const xs = new Set((eventsOf.get(state.level) ?? []).map((event) => Math.round(((event.time - START) / DURATION) * view.width)));
+  const places = (eventsOf.get(state.level) ?? []).map((event) => [((event.time - START) / DURATION) * view.width, [["all", -5], ["all", 5]]]);
   const left = ((view.from - START) / DURATION) * view.width, width = Math.max(4, (span() / DURATION) * view.width);
   overview.innerHTML =
-    `<path class="tick-mark all" d="${[...xs].map((x) => `M${x} 7v10`).join("")}"/>` +
+    density(places) +
     `<rect class="window" x="${(left + 1).toFixed(1)}" y="2" width="${Math.max(2, width - 2).toFixed(1)}" height="20" rx="5"/>`;
 }
 
