@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import io
 import sys
 import traceback
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import NoReturn
 
 from vpr.cli.commands import COMMANDS, command_module
 from vpr.errors import VPRError
+from vpr.utils.printable import printable
 
 DESCRIPTION = "Find the events in a video, at several timescales, without labels."
 EPILOG = "Every command has --help, --json for JSON output and --debug for full error traces."
@@ -20,12 +22,14 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `vpr`; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the encoding, printing must not fail
+        sys.stdout.reconfigure(errors="backslashreplace")
     debug = "--debug" in words
     try:
         arguments = _parse([word for word in words if word != "--debug"])
@@ -47,7 +51,7 @@ def _print_error(message: str, debug: bool) -> int:
     if debug:
         traceback.print_exc()
     else:
-        print(f"vpr: {message}", file=sys.stderr)
+        print(f"vpr: {printable(message)}", file=sys.stderr)
     return 2
 
 
