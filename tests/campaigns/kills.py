@@ -8,7 +8,6 @@ import random
 import signal
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
@@ -23,8 +22,7 @@ from vpr.training.loop import train
 from vpr.training.session import Session
 from vpr.utils.files import PARTIAL
 
-CONFIG = tiny_run(steps=1_000_000)
-CONFIG = replace(CONFIG, training=replace(CONFIG.training, checkpoint_every=5))
+CONFIG = tiny_run(steps=1_000_000)  # with a checkpoint every two steps
 
 
 def run(count: int, seed: int) -> Result:

@@ -1,4 +1,4 @@
-"""Each page allows its own script only."""
+"""Each page allows its own script only, and shows what there is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hashlib import sha256
 import numpy as np
 
 from vpr import Timeline
+from vpr.pages.report.training_curves import training_curves
 from vpr.pages.templates import shell
 from vpr.pages.timeline.timeline_page import timeline_page
 
@@ -33,3 +34,16 @@ def test_the_script_of_a_page_is_allowed_by_its_hash() -> None:
 
 def test_the_timeline_has_a_policy() -> None:
     check(timeline_page(Timeline("a.mp4", "m", 2, 1, np.zeros(1), []), "a.mp4"))
+
+
+def test_a_damaged_log_of_training_is_drawn_as_far_as_possible() -> None:
+    good = {
+        "step": 1,
+        "steps": 2,
+        "reconstruction": 1.0,
+        "kl": [1.0, 2.0],
+        "update_rate": [1.0, 0.5],
+    }
+    lines = [good, {"step": 2}, good | {"kl": "x"}, good | {"kl": [1.0]}, good | {"steps": None}]
+    assert "1 of 2 steps" in training_curves([*lines, good])
+    assert "no metrics.jsonl" in training_curves([{"step": 1}, {"step": 2, "kl": 7}])

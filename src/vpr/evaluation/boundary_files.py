@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any, NamedTuple
 from vpr.errors import VPRError
 from vpr.evaluation.matching import exact
 from vpr.evaluation.tolerance import Scale
+from vpr.utils.files import parse_json
+from vpr.utils.fractions import bounded_fraction
 
 SUFFIXES = (".csv", ".json", ".jsonl")  # in this order, if a folder has several files of a name
 
@@ -80,12 +81,12 @@ def _from_json(path: Path) -> Records:
     text = path.read_text(encoding="utf-8")
     try:
         if path.suffix == ".jsonl":
-            lines = (json.loads(line, parse_float=Fraction) for line in text.splitlines() if line)
+            lines = (parse_json(line, bounded_fraction) for line in text.splitlines() if line)
             entries = [
                 line for line in lines if "level" in line
             ]  # other lines are notices and the summary
         else:
-            data = json.loads(text, parse_float=Fraction)
+            data = parse_json(text, bounded_fraction)
             entries = data["events"] if isinstance(data, dict) else data
         records = [(f"entry {n}", dict(entry)) for n, entry in enumerate(entries, start=1)]
     except (ValueError, KeyError, TypeError):

@@ -122,10 +122,10 @@ def read_json(path: Path) -> Any:
         raise VPRError(f"{path} is not whole JSON ({error}): restore it or train again") from error
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str, parse_float: Callable[[str], Any] = float) -> Any:
     """JSON whose numbers have at most 128 bits; a ValueError for all else."""
     try:
-        return json.loads(text, parse_int=_bounded)
+        return json.loads(text, parse_int=_bounded, parse_float=parse_float)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
