@@ -32,6 +32,12 @@ Data = (
 )
 
 
+# Largest sizes. A configuration may come from a stranger: with these, the shapes of its weights are
+# computed in a second, and compared with those in the weight file before any memory is allocated.
+MOST_LEVELS, MOST_LAYERS, WIDEST = 16, 16, 65_536
+LONGEST_WINDOW = 100_000  # comparisons
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """The networks and the boundary rule: all that is needed to build a model."""
@@ -80,12 +86,13 @@ class ModelConfig:
             choices = get_args(get_type_hints(ModelConfig)[name])
             value = getattr(self, name)
             _check(value in choices, f"{name} must be one of {', '.join(choices)}", value)
-        _check(self.levels >= 1, "levels must be 1 or more", self.levels)
-        _check(self.state_size >= 1, "state_size must be 1 or more", self.state_size)
-        _check(self.width >= 1, "width must be 1 or more", self.width)
-        _check(self.layers >= 2, "layers must be 2 or more", self.layers)
-        _check(self.channels >= 1, "channels must be 1 or more", self.channels)
-        _check(self.colour_masks >= 1, "colour_masks must be 1 or more", self.colour_masks)
+        _check_size("levels", self.levels, 1, MOST_LEVELS)
+        _check_size("layers", self.layers, 2, MOST_LAYERS)
+        for name in ("state_size", "width", "channels", "colour_masks"):
+            _check_size(name, getattr(self, name), 1, WIDEST)
+        _check(
+            self.window <= LONGEST_WINDOW, f"window must be at most {LONGEST_WINDOW}", self.window
+        )
         _check(self.min_std > 0, "min_std must be above 0", self.min_std)
         _check_frame(self.frame)
         if self.rule == "clockwork":
@@ -102,8 +109,14 @@ def _check(holds: bool, rule: str, value: object) -> None:
         raise VPRError(f"{rule}, got {value}")
 
 
+def _check_size(name: str, size: int, least: int, most: int) -> None:
+    _check(size >= least, f"{name} must be {least} or more", size)
+    _check(size <= most, f"{name} must be at most {most}", size)
+
+
 def _check_frame(frame: tuple[int, ...]) -> None:
     if len(frame) == 1:
+        _check(frame[0] <= WIDEST, f"a vector has at most {WIDEST} features", frame)
         return _check(frame[0] >= 1, "a vector needs at least 1 feature", frame)
     _check(len(frame) == 3, "frame must be (channels, height, width) or (features,)", frame)
     _check(frame[0] in (1, 3), "a frame has 1 or 3 channels", frame)

@@ -31,7 +31,8 @@ class Stream:
 
     The stream uses a copy of the model's weights and rule. `evidence` holds the comparisons of the
     last frame: of level 1, 2, … up to the first level that did not update. `state` is all that the
-    stream remembers; pass it to a new stream to continue.
+    stream remembers; pass it to a new stream to continue, or write it to a file with
+    `vpr.stream_file.save_state` and continue with `Stream(model, load_state(path, model))`.
     """
 
     def __init__(self, model: VPR, state: State | None = None) -> None:

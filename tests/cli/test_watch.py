@@ -181,6 +181,18 @@ def test_a_pipe_is_told_of_while_it_lasts_and_stopped(
     assert process.stderr.read() == b""
 
 
+@pytest.mark.parametrize("options", [(), ("--no-realtime", "--size", f"{SIDE}x{SIDE}")])
+def test_a_pipe_that_sends_nothing_can_be_stopped(
+    start: Callable[..., subprocess.Popen[bytes]], options: tuple[str, ...]
+) -> None:
+    process = start("-", *options, stdin=subprocess.PIPE)
+    sleep(6)  # until it waits for the pipe
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) in (0, 130)
+    assert process.stderr is not None
+    assert process.stderr.read() in (b"", b"vpr: stopped\n")
+
+
 def test_a_reader_that_goes_away_ends_it_quietly(
     start: Callable[..., subprocess.Popen[bytes]],
 ) -> None:

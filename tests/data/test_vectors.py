@@ -152,7 +152,7 @@ class TestMistakes:
         return path
 
     def test_no_path(self) -> None:
-        self.says("", "give vectors with --data.path features.npy")
+        self.says("", "give vectors with --path features.npy")
 
     def test_missing(self, tmp_path: Path) -> None:
         self.says(tmp_path / "gone.npy", r"gone\.npy does not exist")

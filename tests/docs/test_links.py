@@ -10,7 +10,7 @@ from vpr.experiments import EXPERIMENTS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING"))]
-PAGES += [ROOT / "CHANGELOG.md", ROOT / "results" / "README.md"]
+PAGES += [ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", ROOT / "results" / "README.md"]
 
 
 def names(page: Path) -> str:

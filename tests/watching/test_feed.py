@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from threading import Event
+from time import sleep
 
 import numpy as np
 import pytest
@@ -157,3 +158,12 @@ def test_a_late_source_is_reported_at_intervals() -> None:
     assert notices.late(seen(late=7.0)) is None
     now.time = 5.1
     assert notices.late(seen(late=7.2)) == 7.2
+
+
+def test_without_drops_the_reading_waits() -> None:
+    arrivals = []
+    for arrival in Feed(Flood(30), buffer_size=2, drops=False):
+        sleep(0.002)  # slower than the flood
+        arrivals.append(arrival)
+    assert numbers(arrivals) == list(range(30))
+    assert {arrival.dropped for arrival in arrivals} == {0}

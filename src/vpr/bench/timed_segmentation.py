@@ -56,6 +56,7 @@ class TimedSource:
         self.source, self.times = source, times
         self.name, self.expected = source.name, source.expected
         self.problem: str | None = None
+        self.undecodable = 0
 
     def __iter__(self) -> Iterator[Frame]:
         frames = iter(self.source)

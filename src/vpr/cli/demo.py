@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.utils.files import write_text
 
     model = load_model(arguments.model)
-    data = data_for(arguments.model, arguments.data)
+    data = data_for(arguments.model, arguments.data, arguments.path)
     prepare_for_few(data)
     demo = run_demo(
         model,

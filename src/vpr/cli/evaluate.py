@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     use_threads(arguments.threads)
     model = load_model(arguments.model)
-    data = data_for(arguments.model, arguments.data)
+    data = data_for(arguments.model, arguments.data, arguments.path)
     prepare(data)
     length = sequence_length(arguments, unseen(data))
     with progress_bar(arguments.sequences) as advance:

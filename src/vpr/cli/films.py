@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vpr.generation.film import Film
     from vpr.model import VPR
 
-UNNAMED = ("help", "model", "out", "json", "debug")  # options that are not in the file name
+UNNAMED = ("help", "model", "path", "out", "json", "debug")  # options that are not in the file name
 
 
 Declare = Callable[[argparse.ArgumentParser, Sequence[str]], None]
@@ -94,7 +94,7 @@ def _open(arguments: argparse.Namespace) -> tuple[VPR, Dataset, list[int]]:
     from vpr.pretrained import data_for, load_model
 
     model = load_model(arguments.model)
-    data = data_for(arguments.model, arguments.data)
+    data = data_for(arguments.model, arguments.data, arguments.path)
     prepare_for_few(data)
     every = list(range(1, model.config.levels + 1))
     return model, data, every if arguments.level is None else [arguments.level]

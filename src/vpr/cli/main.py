@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import io
 import shlex
 import sys
 import traceback
@@ -12,6 +13,7 @@ from typing import NoReturn
 
 from vpr.cli.commands import COMMANDS, command_module
 from vpr.errors import VPRError
+from vpr.utils.printable import printable
 
 DESCRIPTION = "Find the events in a video, at several timescales, without labels."
 EPILOG = "Every command has --help, --json for JSON output and --debug for full error traces."
@@ -24,6 +26,7 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
+        message = printable(message)
         see = f"{'See' if message.endswith('?') else 'see'} {self.prog} --help"
         self.exit(2, f"{self.prog}: {message}{' ' if message.endswith('?') else '; '}{see}\n")
 
@@ -31,6 +34,8 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `vpr`; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the encoding, printing must not fail
+        sys.stdout.reconfigure(errors="backslashreplace")
     debug = "--debug" in words
     try:
         arguments = _parse([word for word in words if word != "--debug"])
@@ -52,7 +57,7 @@ def _print_error(message: str, debug: bool) -> int:
     if debug:
         traceback.print_exc()
     else:
-        print(f"vpr: {message}", file=sys.stderr)
+        print(f"vpr: {printable(message)}", file=sys.stderr)
     return 2
 
 

@@ -41,6 +41,8 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
     shown = f"Dataset: {', '.join(DATASETS)}. [that of the model]"
     parser.add_argument("--data", metavar="NAME", help=shown)
+    shown = "Footage, vectors or file that the dataset reads, if it reads any."
+    parser.add_argument("--path", metavar="PATH", help=shown)
 
 
 def add_sequences(

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.utils.files import step_lines, write_text
 
     model = load_model(arguments.model)
-    data = data_for(arguments.model, arguments.data)
+    data = data_for(arguments.model, arguments.data, arguments.path)
     prepare(data)
     length = sequence_length(arguments, unseen(data))
     folder = RunFolder(arguments.model)

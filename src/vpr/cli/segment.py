@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vpr.cli.options import add_footage, add_number, add_out_folder, at_least_one, finite, numbers
-from vpr.cli.show import print_json, print_table, progress_bars, tell
+from vpr.cli.show import print_json, print_table, progress_bars, say, tell
 
 if TYPE_CHECKING:
     from vpr.segmenting.batch import Outcome
@@ -153,7 +153,7 @@ def _print_table(outcomes: list[Outcome], arguments: argparse.Namespace) -> None
         ending = ".sweep.png" if arguments.sweep else ".html"
         pages = [name for outcome in outcomes for name in outcome.files if name.endswith(ending)]
         several = f"Files: {arguments.out}"
-        print(f"Open {arguments.out / pages[0]}." if len(pages) == 1 else several)
+        say(f"Open {arguments.out / pages[0]}." if len(pages) == 1 else several)
 
 
 def _count(events: Any) -> str:

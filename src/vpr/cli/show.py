@@ -12,16 +12,23 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from vpr.data.base import Dataset, Prepared, Recorded, longest
+from vpr.utils.printable import printable
 
 # Progress and messages go to standard error, so that standard output has only the result.
 messages = Console(stderr=True)
 
 
 def tell(line: str) -> None:
-    """Print a message to standard error, without markup and line breaks."""
-    messages.print(line, markup=False, highlight=False, soft_wrap=True)
+    """Print a message to standard error, without markup, line breaks and control characters."""
+    messages.print(printable(line), markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def say(line: str) -> None:
+    """Print a line to standard output, without control characters."""
+    print(printable(line))
 
 
 def file_stem(command: str, model: str) -> str:
@@ -30,7 +37,9 @@ def file_stem(command: str, model: str) -> str:
 
 
 def print_json(data: Any) -> None:
-    print(json.dumps(data, indent=2, ensure_ascii=False))
+    # Line by line: JSON escapes only some of the control characters.
+    for line in json.dumps(data, indent=2, ensure_ascii=False).split("\n"):
+        say(line)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -38,9 +47,13 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number == 0 else "right")
     for row in rows:
-        table.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row))
-    print(title)
+        table.add_row(*(Text(_cell(cell)) for cell in row))  # a Text has no markup
+    say(title)
     Console().print(table)
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
 
 
 def prepare(data: Dataset) -> None:
@@ -89,7 +102,9 @@ def progress_bars(titles: Sequence[str]) -> Iterator[Callable[[int, int, int, st
         TextColumn("left"),
     )
     progress = Progress(*columns, console=messages)
-    tasks = [progress.add_task(title, total=None, note="", visible=False) for title in titles]
+    tasks = [
+        progress.add_task(printable(title), total=None, note="", visible=False) for title in titles
+    ]
 
     def advance(which: int, done: int, total: int, note: str) -> None:
         progress.start()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from vpr.cli.options import add_footage, finite
 from vpr.cli.show import tell
 from vpr.errors import VPRError
+from vpr.utils.printable import printable
 
 if TYPE_CHECKING:
     from vpr.video.frames import Source
@@ -59,6 +60,7 @@ class Display(Protocol):
 def run(arguments: argparse.Namespace) -> int:
     from vpr.pretrained import load_model
     from vpr.segmenting.segmenter import fit_for, with_threshold
+    from vpr.utils.interruptible import interruptible
     from vpr.utils.threads import use_threads
     from vpr.video import Fit, open_footage
     from vpr.video.finding import is_address
@@ -70,13 +72,17 @@ def run(arguments: argparse.Namespace) -> int:
     model = with_threshold(load_model(arguments.model), arguments.threshold)
     fit = Fit.to(model.config.frame, arguments.fit or fit_for(arguments.model))
     what, form = _camera(arguments.source, arguments.format)
-    source = open_footage(what, fit=fit, rate=arguments.rate, size=arguments.size, format=form)
+    # A pipe or a camera may send nothing while it is opened.
+    source = interruptible(
+        lambda: open_footage(what, fit=fit, rate=arguments.rate, size=arguments.size, format=form)
+    )
     is_live = is_address(what) or form is not None
     watcher = Watcher(model, live=is_live or bool(arguments.realtime))
     display = _display(arguments, source.name, watcher.levels)
     arrivals = _arrivals(source, is_live, arguments.realtime)
     try:
-        display.end(_watch(watcher, arrivals, display))
+        summary = _watch(watcher, arrivals, display)
+        display.end(summary | {"undecodable": source.undecodable})
     finally:
         display.close()
     if source.problem:
@@ -116,6 +122,8 @@ def _arrivals(source: Source, is_live: bool, realtime: bool | None) -> Iterable[
 
     if realtime or (is_live and realtime is None):
         return Feed(source, paced=bool(realtime))
+    if is_live:  # it may stall, and only a thread can be left behind
+        return Feed(source, drops=False)
     return blocking_feed(source)
 
 
@@ -128,7 +136,8 @@ def _display(arguments: argparse.Namespace, source: str, levels: int) -> Display
     console = Console()
     if arguments.json or not console.is_terminal or console.is_dumb_terminal:
         return JSONLines(sys.stdout)
-    return TerminalView(console, f"{source}  {arguments.model}", levels, arguments.span)
+    title = printable(f"{source}  {arguments.model}")
+    return TerminalView(console, title, levels, arguments.span)
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -35,9 +35,9 @@ class BouncingBalls:
     colours: int = option(6, "Number of colours, from 2 to 6.")
 
     def __post_init__(self) -> None:
-        if self.size < 2 or self.balls < 1 or not 2 <= self.colours <= len(COLOURS):
+        if self.size < 2 or not 1 <= self.balls <= 100 or not 2 <= self.colours <= len(COLOURS):
             raise VPRError(
-                "bouncing-balls needs size ≥ 2, balls ≥ 1 and 2 to 6 colours, "
+                "bouncing-balls needs size ≥ 2, 1 to 100 balls and 2 to 6 colours, "
                 f"got {self.size}, {self.balls}, {self.colours}"
             )
         if not (self.radius > 0 and self._box > 0):

@@ -18,6 +18,7 @@ from vpr.data.base import OnProgress
 from vpr.data.recording import write_parts
 from vpr.errors import VPRError
 from vpr.utils.files import why
+from vpr.utils.printable import printable
 from vpr.video.finding import images_in
 from vpr.video.fit import Fit
 from vpr.video.frames import Source
@@ -81,7 +82,7 @@ class Decoder:
         shape = self.fit.channels, self.fit.height, self.fit.width
         write_parts(path, np.dtype(np.uint8), shape, _frames(source, progress))
         if source.problem:
-            log.warning(source.problem)
+            log.warning(printable(source.problem))
 
     def _path(self, piece: str) -> Path:
         """The cache file of a piece; its name is a hash of everything that affects its pictures."""
@@ -104,7 +105,7 @@ def _readable(clips: list[Clip], reasons: list[str]) -> list[Clip]:
     if not clips:
         raise VPRError(reasons[0] if reasons else "there is no footage")
     for reason in reasons:
-        log.warning("left out: %s", reason)
+        log.warning("left out: %s", printable(reason))
     return clips
 
 

@@ -38,6 +38,8 @@ LABELS = {  # factors, those of levels 1, 2 and 3 first
 HALLWAYS_PER_WORLD = 8  # rendered as one world; a complete maze would be slower
 HALLWAYS_AHEAD = 3  # further hallways in each world; the third is never visible
 
+MOST_FRAMES = 1_000_000  # 12 GB
+
 VERSION = 1  # raise it when walks or pictures change
 
 
@@ -73,6 +75,7 @@ class MiniworldMaze:
             "a heading_noise from 0 to 15 degrees": 0 <= self.heading_noise <= 15,
             "1 or more walks, and unseen_walks": min(self.walks, self.unseen_walks) >= 1,
             "walks of 2 frames or more": self.frames >= 2,
+            f"at most {MOST_FRAMES} frames in all": self._all_frames() <= MOST_FRAMES,
         }
         for rule, holds in rules.items():
             if not holds:
@@ -127,6 +130,9 @@ class MiniworldMaze:
             inside = way.hallway // HALLWAYS_PER_WORLD == first // HALLWAYS_PER_WORLD
             world = plan.part(first - 1, first + HALLWAYS_PER_WORLD + HALLWAYS_AHEAD)
             records["frame"][inside] = render_frames(world, way.position[inside])
+
+    def _all_frames(self) -> int:
+        return (self.walks + self.unseen_walks) * self.frames
 
     def _layout(self) -> Layout:
         return Layout(record_type(FRAME, LABELS), (self.walks + self.unseen_walks, self.frames))

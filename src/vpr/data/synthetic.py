@@ -27,9 +27,9 @@ class Synthetic:
     order: float = option(0.0, "Probability of each level's usual successor; 0 is pure chance.")
 
     def __post_init__(self) -> None:
-        if self.period < 1 or self.values < 2 or not 0 <= self.order <= 1:
+        if self.period < 1 or not 2 <= self.values <= 1000 or not 0 <= self.order <= 1:
             raise VPRError(
-                "synthetic needs period ≥ 1, values ≥ 2 and order in [0, 1], "
+                "synthetic needs period ≥ 1, 2 to 1000 values and order in [0, 1], "
                 f"got {self.period}, {self.values}, {self.order}"
             )
 

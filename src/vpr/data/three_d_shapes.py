@@ -32,7 +32,7 @@ class ThreeDShapesDynamic:
     wall_period: int = option(4, "Frames from one hue of the wall to the next.")
     object_period: int = option(8, "Frames from one hue of the object to the next.")
     aligned: bool = option(False, "Start every sequence at the start of all periods.")
-    file: str = option("", "The official 3dshapes.h5; empty to render the images.")
+    file: str = option("", "The official 3dshapes.h5; empty to render the images.", local=True)
 
     def __post_init__(self) -> None:
         if min(self._periods) < 1:

@@ -36,7 +36,9 @@ class Vectors:
 
     name: ClassVar[str] = "vectors"
 
-    path: str = option("", "A .npy file (T, F), a folder of such files, or a glob (in quotes).")
+    path: str = option(
+        "", "A .npy file (T, F), a folder of such files, or a glob (in quotes).", local=True
+    )
     held_out: float = option(0.1, "Share of the vectors that is held out for evaluation.")
     evaluating: bool = option(False, "Use the held-out part.", flag=False)
 
@@ -72,7 +74,7 @@ class Vectors:
 
     def _read(self) -> _Read:
         if not self.path:
-            raise VPRError("give vectors with --data.path features.npy, or --path for vpr data")
+            raise VPRError("give vectors with --path features.npy (vpr train: --data.path)")
         return _read(self.path, os.getcwd(), self.held_out)
 
 

@@ -30,7 +30,9 @@ class Video:
     name: ClassVar[str] = "video"
 
     path: str = option(
-        "", f"Files, folders or globs (in quotes), several with {os.pathsep!r} between them."
+        "",
+        f"Files, folders or globs (in quotes), several with {os.pathsep!r} between them.",
+        local=True,
     )
     size: tuple[int, ...] = option((64, 64), "Height and width of a frame, as in model.frame.")
     grey: bool = option(False, "Frames of one channel instead of three.")
@@ -41,7 +43,7 @@ class Video:
         (1,), "Steps in frames of the footage; each sequence has one of them."
     )
     held_out: float = option(0.1, "Share of the footage that is held out for evaluation.")
-    cache: str = option("", "Folder for the decoded frames; empty for the user cache.")
+    cache: str = option("", "Folder for the decoded frames; empty for the user cache.", local=True)
     evaluating: bool = option(False, "Use the held-out part.", flag=False)
 
     def __post_init__(self) -> None:
@@ -85,7 +87,7 @@ class Video:
 
     def _pieces(self) -> list[str]:
         if not self.path:
-            raise VPRError('give footage with --data.path "footage/*.mp4", or --path for vpr data')
+            raise VPRError('give footage with --path "footage/*.mp4" (vpr train: --data.path)')
         whole = os.path.lexists(self.path)
         return find_footage([self.path] if whole else self.path.split(os.pathsep))
 

@@ -7,7 +7,6 @@ A record has a `time` (seconds) or `frame`, or the `start` and `end` of an inter
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -17,6 +16,8 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 from vpr.errors import VPRError
+from vpr.utils.files import parse_json
+from vpr.utils.fractions import bounded_fraction
 
 Records = Iterator[tuple[str, Mapping[str, Any]]]  # location in the file, and values
 
@@ -84,7 +85,7 @@ def _from_lines(path: Path) -> Records:
     """JSON lines of `vpr watch`; lines without a level are notices and the summary."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-        entries = [json.loads(line, parse_float=Fraction) for line in lines if line]
+        entries = [parse_json(line, bounded_fraction) for line in lines if line]
         found = [dict(entry) for entry in entries if "level" in entry]
     except (ValueError, TypeError):
         raise VPRError(NO_LIST.format(path=path)) from None
@@ -93,7 +94,7 @@ def _from_lines(path: Path) -> Records:
 
 def _from_json(path: Path) -> Records:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"), parse_float=Fraction)
+        data = parse_json(path.read_text(encoding="utf-8"), bounded_fraction)
         entries = data["events"] if isinstance(data, dict) else data
         tasks = [dict(entry) for entry in entries]
         studio = any({"annotations", "predictions"} & set(task) for task in tasks)

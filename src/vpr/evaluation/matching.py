@@ -16,6 +16,7 @@ from math import lcm
 from typing import NamedTuple
 
 from vpr.errors import VPRError
+from vpr.utils.fractions import bounded_fraction
 
 Number = int | float | Fraction | Decimal
 
@@ -95,7 +96,9 @@ def match(predicted: Iterable[Number], true: Iterable[Number], tolerance: Number
 def exact(number: Number) -> Fraction:
     """The decimal number as a fraction: 0.2 is 1/5."""
     try:
-        return Fraction(number) if isinstance(number, int | Fraction) else Fraction(str(number))
+        if isinstance(number, int | Fraction):
+            return Fraction(number)
+        return bounded_fraction(str(number))
     except ValueError:
         raise VPRError(f"{number} is not a number of seconds or frames") from None
 

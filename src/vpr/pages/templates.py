@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Sequence
+from hashlib import sha256
 from importlib import resources
 from string import Template
 from typing import Any
 
 from vpr.pages.palette import css_variables
+
+# What a page may load: its own script, styles, pictures within the page, and a film beside it.
+# Should text from a file ever become markup, it can neither run a script nor contact a machine.
+POLICY = (
+    "default-src 'none'; script-src '{script}'; style-src 'unsafe-inline'; img-src data:; "
+    "media-src 'self' file:; base-uri 'none'; form-action 'none'"
+)
 
 ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -37,17 +46,24 @@ def shell(
     `title` and `body` are markup. `styles` and `scripts` are files, in order. `views` are captions
     of the pictures in the tooltip.
     """
+    script = "\n".join(map(read, ("tip.js", *scripts)))
     return fill(
         "shell.html",
+        policy=POLICY.format(script=_hash(script)),
         name=name,
         title=title,
         body=body,
         style="\n".join([css_variables(), *map(read, ("style.css", *styles))]),
-        script="\n".join(map(read, ("tip.js", *scripts))),
+        script=script,
         views="\n".join(
             f"<figure><span></span><figcaption>{view}</figcaption></figure>" for view in views
         ),
     )
+
+
+def _hash(script: str) -> str:
+    """The hash by which a Content-Security-Policy allows an inline script."""
+    return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
 
 def script_json(value: Any) -> str:

@@ -5,6 +5,7 @@ A run folder contains
 config.json           the configuration of the run, with a format version
 model.safetensors     the weights
 training.safetensors  the checkpoint (weights, Adam, windows of D_st, random generators, step)
+previous.safetensors  the checkpoint before that, in case the last one is damaged
 durations.safetensors the model of event durations, if one was fitted to these weights; see
                       `vpr.generation.learn_durations`
 metrics.jsonl         the metrics, one line every few steps
@@ -16,9 +17,10 @@ The folders next to this file are the shipped models.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from torch import Tensor
 
@@ -27,13 +29,26 @@ from vpr.data import Dataset, dataset
 from vpr.errors import VPRError
 from vpr.generation.durations import Durations
 from vpr.model import VPR
-from vpr.utils.config_json import from_dict, to_dict
-from vpr.utils.files import digest, read_json, read_tensors, write_json, write_tensors
+from vpr.utils.config_json import from_dict, to_dict, typed
+from vpr.utils.files import (
+    digest,
+    read_json,
+    read_tensors,
+    tensor_shapes,
+    write_json,
+    write_tensors,
+)
+from vpr.utils.options import local_fields
+from vpr.utils.printable import printable
+from vpr.utils.shapes import state_shapes
 
 FORMAT = 2  # 1: before runs had stages
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
+PREVIOUS = "previous.safetensors"
 DURATIONS, METRICS = "durations.safetensors", "metrics.jsonl"
 REPORT = "report.html"
+
+Value = TypeVar("Value")
 
 
 def save_pretrained(model: VPR, folder: Path | str) -> None:
@@ -48,21 +63,36 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
 def load_model(name: Path | str) -> VPR:
     """Load a shipped model by name, a folder on this machine, or a repository of the HF hub."""
     folder = _find(str(name))
-    model = VPR(from_dict(ModelConfig, read_config(folder).get("model", {}), f"{CONFIG}.model"))
+    config = from_dict(ModelConfig, read_config(folder).get("model", {}), f"{CONFIG}.model")
+    _check_shapes(config, folder / MODEL)  # before the memory for the model is allocated
     tensors = with_current_names(read_tensors(folder / MODEL)[0])
-    expected = model.state_dict()
-    wrong = sorted(
-        key
-        for key in expected.keys() | tensors.keys()
-        if key not in tensors or key not in expected or tensors[key].shape != expected[key].shape
-    )
-    if wrong:
-        raise VPRError(f"{folder / MODEL} does not fit {CONFIG}: {wrong[0]} differs")
+    check_weights(tensors, folder / MODEL)
+    model = VPR(config)
     model.load_state_dict(tensors)
     return model.eval()
 
 
-def with_current_names(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _check_shapes(config: ModelConfig, path: Path) -> None:
+    """Compare the shapes in the header of a weight file with those of the configuration."""
+    expected = state_shapes(lambda: VPR(config))
+    found = with_current_names(tensor_shapes(path))
+    wrong = sorted(k for k in expected.keys() | found.keys() if expected.get(k) != found.get(k))
+    if wrong:
+        raise VPRError(f"{path} does not fit {CONFIG}: {printable(wrong[0])} differs")
+
+
+def check_weights(tensors: dict[str, Tensor], path: Path) -> None:
+    """Raise an error unless all weights are finite numbers."""
+    for key, tensor in tensors.items():
+        if not tensor.is_floating_point():
+            raise VPRError(f"{path}: {key} is {tensor.dtype}, not floats; copy it again")
+        untrained = key.endswith("typical_kl") and bool(tensor.isnan().all())
+        # Floats of 8 bits have no isfinite of their own.
+        if not untrained and not bool(tensor.float().isfinite().all()):
+            raise VPRError(f"{path}: {key} has NaN or infinite values; copy it again or train anew")
+
+
+def with_current_names(tensors: dict[str, Value]) -> dict[str, Value]:
     """Rename the tensors of models that were saved by an older version."""
     old = ("usual", "model.usual")  # the second in training checkpoints
     return {k.replace("usual", "typical_kl") if k in old else k: v for k, v in tensors.items()}
@@ -86,6 +116,7 @@ def load_durations(name: Path | str, model: VPR) -> Durations:
     tensors, notes = read_tensors(path)
     if notes.get("model") != fingerprint(model):
         raise VPRError(f"{path} was fitted to other weights than these: fit the durations again")
+    check_weights(tensors, path)
     durations = Durations(model.config).to(model.device, model.dtype)
     try:
         durations.load_state_dict(tensors)
@@ -99,16 +130,37 @@ def fingerprint(model: VPR) -> str:
     return digest({name: tensor.float().cpu() for name, tensor in model.state_dict().items()}, {})
 
 
-def data_for(name: Path | str, instead: str | None = None) -> Dataset:
-    """The dataset that a model was trained on, or the dataset with the name `instead`."""
-    if instead is not None:
-        return dataset(instead)
-    folder = _find(str(name))
+def data_for(name: Path | str, instead: str | None = None, path: str | None = None) -> Dataset:
+    """The dataset that a model was trained on, or the dataset with the name `instead`.
+
+    The configuration of a model does not choose files on this machine: `path` names the footage,
+    vectors or file of a dataset that reads any.
+    """
+    data: Any = _data_of(_find(str(name))) if instead is None else dataset(instead)
+    if path is None:
+        return data  # type: ignore[no-any-return]
+    if not (local := local_fields(data)):
+        raise VPRError(f"{data.name} reads no files: leave out --path")
+    return replace(data, **{local[0]: path})  # type: ignore[no-any-return]
+
+
+def _data_of(folder: Path) -> Any:
+    """The dataset in the configuration of a model, without paths."""
     config = read_config(folder)
     if "data" not in config:
         raise VPRError(f"{folder / CONFIG} names no dataset: say which with --data")
-    parts = {name: config[name] for name in ("data", "model") if name in config}
-    return from_dict(RunConfig, parts, CONFIG).data
+    hint, where = get_type_hints(RunConfig)["data"], f"{CONFIG}.data"
+    values = config["data"]
+    if isinstance(values, dict):
+        paths = {name for each in get_args(hint) for name in local_fields(each)}
+        values = {name: value for name, value in values.items() if name not in paths}
+    data: Any = typed(hint, values, where)
+    model = from_dict(ModelConfig, config.get("model", {}), f"{CONFIG}.model")
+    if "path" not in local_fields(data) and tuple(data.frame) != model.frame:
+        raise VPRError(
+            f"{folder / CONFIG}: model.frame is {model.frame}, that of {data.name} is not"
+        )
+    return data
 
 
 def shipped_models() -> list[str]:

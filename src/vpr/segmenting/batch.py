@@ -73,6 +73,7 @@ class Outcome:
     events: dict[str, Any] = field(default_factory=dict)  # level → count
     files: tuple[str, ...] = ()
     problem: str | None = None  # what was damaged or missing, in one line
+    undecodable: int = 0  # frames that could not be decoded
 
     @property
     def ok(self) -> bool:
@@ -95,8 +96,20 @@ def skipped(targets: Sequence[Target], completed: CompletedFiles) -> Iterator[Ou
     """The outcomes of targets that are complete, with the damage found then."""
     for target in targets:
         summary = completed.summary(target)
-        if summary is not None:
-            yield Outcome.from_json(summary, "skipped")
+        outcome = None if summary is None else _outcome(summary)
+        if outcome is not None and outcome.source == target.source:
+            yield outcome
+
+
+def _outcome(summary: dict[str, Any]) -> Outcome | None:
+    """The outcome in a record of finished files; None if it is not one."""
+    try:
+        done = Outcome.from_json(summary, "skipped")
+    except (KeyError, TypeError):
+        return None
+    types = {"source": str, "frames": int, "seconds": float, "events": dict}
+    right = all(type(getattr(done, name)) is kind for name, kind in types.items())
+    return done if right and isinstance(done.problem, str | None) else None
 
 
 def run_targets(
@@ -148,6 +161,10 @@ def _run_target(
         return Outcome(target.source, "failed", problem=f"{target.source}: {why(error)}")
     except MemoryError:
         return Outcome(target.source, "failed", problem=f"{target.source} does not fit into memory")
+    except Exception as error:  # an error of ours, which must not stop the others
+        reason = f"{type(error).__name__}: {error}"
+        problem = f"{target.source} failed with {reason}: please report this as a bug of vpr"
+        return Outcome(target.source, "failed", problem=problem)
     return outcome
 
 
@@ -175,6 +192,7 @@ def _segment(
         {str(level): len(timeline.events(level)) for level in timeline.reported},
         _relative(files, request.out),
         timeline.problem,
+        timeline.undecodable,
     )
 
 
@@ -194,6 +212,7 @@ def _sweep(target: Target, request: SegmentRequest, model: VPR, on_progress: OnP
         {"gammas": list(swept.gammas), **counts},
         _relative(write_sweep(request.out / target.name, swept), request.out),
         problem,
+        getattr(source, "undecodable", 0),
     )
 
 

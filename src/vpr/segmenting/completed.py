@@ -37,12 +37,14 @@ class CompletedFiles:
         same = state is not None and record.get("state") == state
         if not same or record.get("made_by") != self.made_by:
             return None
-        exist = all((self.out / name).exists() for name in record["files"])
-        return dict(record["summary"]) if exist else None
+        summary, files = record.get("summary"), self._files(target.name, record)
+        if not isinstance(summary, dict) or summary.get("files") != files:
+            return None
+        return summary if all((self.out / name).exists() for name in files) else None
 
     def write(self, target: Target, files: list[str], summary: dict[str, Any]) -> None:
         """Record the files of a piece, and delete older ones that were not written again."""
-        for name in set(self._read(target.name).get("files", [])) - set(files):
+        for name in set(self._files(target.name, self._read(target.name))) - set(files):
             (self.out / name).unlink(missing_ok=True)
         record = {
             "source": identity(target.source),
@@ -52,6 +54,23 @@ class CompletedFiles:
             "summary": summary,
         }
         write_json(self._path(target.name), record)
+
+    def _files(self, name: str, record: dict[str, Any]) -> list[str]:
+        """The files of a record that can be ours: in one folder, called `name` with suffixes.
+
+        The folder may come from a stranger, and an older file of a record is deleted.
+        """
+        listed = record.get("files")
+        names = listed if isinstance(listed, list) else []
+        stem, out = Path(name), self.out.resolve()
+        return [
+            each
+            for each in names
+            if isinstance(each, str)
+            and Path(each).parent == stem.parent
+            and Path(each).name.startswith(f"{stem.name}.")
+            and (self.out / each).parent.resolve().is_relative_to(out)
+        ]
 
     def _read(self, name: str) -> dict[str, Any]:
         try:

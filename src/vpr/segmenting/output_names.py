@@ -56,7 +56,7 @@ def _names(source: str, named: str) -> list[str]:
     """Possible names, from the shortest to the whole path."""
     if is_address(source):
         name = re.sub(r"[^\w.-]+", "-", source).strip("-.") or "standard-input"
-        return [name, f"{name}-{sha256(source.encode()).hexdigest()[:8]}"]
+        return [name, f"{name}-{sha256(os.fsencode(source)).hexdigest()[:8]}"]
     parts = [_plain(part) for part in Path(os.path.abspath(source)).parts]
     inside = len(PurePath(os.path.relpath(source, named)).parts) if os.path.isdir(named) else 1
     names = ["/".join(parts[-count:]) for count in range(max(inside, 1), len(parts))]

@@ -61,7 +61,9 @@ def segment(
     recorder = Recorder(chosen.config.levels)
     segment_source(source, Segmenter(chosen), recorder, scaling, on_progress)
     timeline = recorder.timeline(source.name, name, wanted, gap)
-    return replace(timeline, problem=getattr(source, "problem", None))
+    # A source of the user's own may lack both.
+    problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
+    return replace(timeline, problem=problem, undecodable=undecodable)
 
 
 def segment_source(
@@ -113,6 +115,7 @@ class Frames:
     name: str = "frames"
     expected: int | None = None
     problem: str | None = None
+    undecodable: int = 0
 
     def __iter__(self) -> Iterator[Frame]:
         for frame in self.frames:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import os
+import reprlib
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vpr.boundaries import Boundary, Kind
+from vpr.errors import VPRError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,6 +85,12 @@ class Timeline:
         None  # exact seconds: start of the first frame, end of the last
     )
     problem: str | None = None  # what was damaged or missing, in one line
+    undecodable: int = 0  # frames that could not be decoded
+
+    def __post_init__(self) -> None:
+        # Kinds become parts of tables, chapters and pages.
+        if unknown := {event.kind for event in self.boundaries} - set(get_args(Kind)):
+            raise VPRError(f"an event has the unknown kind {reprlib.repr(unknown.pop())}")
 
     @property
     def start(self) -> Fraction:

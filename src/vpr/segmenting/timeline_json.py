@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from base64 import b64decode
 from collections.abc import Iterator
 from fractions import Fraction
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vpr.config import MOST_LEVELS
 from vpr.errors import VPRError
 from vpr.segmenting.json_parts import joined, quoted, quoted_parts
 from vpr.segmenting.timeline import Curves, Event, Timeline
@@ -26,6 +28,7 @@ from vpr.utils.files import read_json, write_parts
 FORMAT = 1
 KIND = "vpr timeline"
 CURVE_NAMES = ("kl_static", "kl_change", "threshold")
+FRACTION = re.compile(r"-?\d{1,40}(/\d{1,40})?", re.ASCII)
 LINE = ",\n"  # one event or picture per line
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
@@ -43,8 +46,10 @@ def read_timeline(path: Path) -> Timeline:
             f"{path} has format {data.get('format')}, this vpr reads {FORMAT}: upgrade vpr"
         )
     try:
-        return from_dict(data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        timeline = from_dict(data)
+        _check(timeline)
+        return timeline
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise VPRError(
             f"{path} is not a complete timeline ({error}): run vpr segment again"
         ) from error
@@ -60,6 +65,7 @@ def timeline_json(timeline: Timeline) -> Iterator[str]:
         "levels": timeline.levels,
         "frames": timeline.frames,
         "trouble": timeline.problem,
+        "undecodable": timeline.undecodable,
         "span": [str(time) for time in timeline.span] if timeline.span else None,
     }
     yield ENCODER.encode(head)[:-1]
@@ -86,10 +92,10 @@ def _curves(timeline: Timeline) -> Iterator[str]:
 
 def from_dict(data: dict[str, Any]) -> Timeline:
     """Read a timeline; raises KeyError, TypeError or ValueError for anything else."""
-    span = [Fraction(time) for time in data["span"] or ()]
+    span = [_fraction(time) for time in data["span"] or ()]
     return Timeline(
-        data["source"],
-        data["model"],
+        _text(data["source"]),
+        _text(data["model"]),
         int(data["levels"]),
         int(data["frames"]),
         _unpacked(data["times"], "<f8").astype(np.float64),
@@ -98,10 +104,44 @@ def from_dict(data: dict[str, Any]) -> Timeline:
             int(level): Curves(*(_unpacked(each[n], "<f4").astype(np.float32) for n in CURVE_NAMES))
             for level, each in data["curves"].items()
         },
-        {int(frame): b64decode(jpeg) for frame, jpeg in data["pictures"].items()},
+        {int(frame): b64decode(jpeg, validate=True) for frame, jpeg in data["pictures"].items()},
         (span[0], span[1]) if span else None,
-        data["trouble"],
+        None if data["trouble"] is None else _text(data["trouble"]),
+        int(data.get("undecodable", 0)),
     )
+
+
+def _check(timeline: Timeline) -> None:
+    """Raise a ValueError unless all parts fit together, as exports and pages assume."""
+    frames, levels = timeline.frames, range(2, timeline.levels + 1)
+    if not 1 <= timeline.levels <= MOST_LEVELS or timeline.undecodable < 0:
+        raise ValueError(f"{timeline.levels} levels and {timeline.undecodable} undecodable frames")
+    lengths = {len(timeline.times), *(len(c) for each in timeline.curves.values() for c in each)}
+    if lengths != {frames} or not np.isfinite(timeline.times).all():
+        raise ValueError("times and curves must have one number per frame")
+    if timeline.span is not None and timeline.span[0] > timeline.span[1]:
+        raise ValueError("it ends before it starts")
+    if not set(timeline.curves) <= set(levels):
+        raise ValueError("curves of levels that the model does not have")
+    for event in timeline.boundaries:
+        numbers = math.isfinite(event.kl_static) and math.isfinite(event.kl_change)
+        if not (0 <= event.frame < frames and event.level in levels and numbers):
+            raise ValueError(f"an event at frame {event.frame} of level {event.level}")
+    if not all(0 <= frame < frames for frame in timeline.pictures):
+        raise ValueError("a picture of a frame that does not exist")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a name must be text")
+    return value
+
+
+def _fraction(text: Any) -> Fraction:
+    """An exact number of seconds; `Fraction` itself would also compute 1e999999999."""
+    if not isinstance(text, str) or not FRACTION.fullmatch(text):
+        raise ValueError("a time must be an integer or a fraction")
+    return Fraction(text)
 
 
 def _event(event: Event) -> dict[str, Any]:
@@ -127,7 +167,7 @@ def _read_event(data: dict[str, Any]) -> Event:
     missing = math.nan if data["kind"] == "clock" else math.inf
     return Event(
         int(data["frame"]),
-        Fraction(data["exact"]),
+        _fraction(data["exact"]),
         int(data["level"]),
         data["kind"],
         float(data["kl_static"]),

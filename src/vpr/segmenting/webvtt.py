@@ -31,5 +31,5 @@ def timestamp(milliseconds: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escape tags and entities."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Escape tags and entities; a line break would end the cue."""
+    return " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

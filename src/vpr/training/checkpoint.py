@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -23,16 +24,27 @@ from vpr.pretrained import (
     FORMAT,
     METRICS,
     MODEL,
+    PREVIOUS,
     REPORT,
     TRAINING,
     read_config,
     with_current_names,
 )
 from vpr.utils.config_json import from_dict, to_dict
-from vpr.utils.files import PARTIAL, read_tensors, why, write_json, write_tensors
+from vpr.utils.files import (
+    PARTIAL,
+    WriteError,
+    parse_json,
+    read_tensors,
+    why,
+    write_json,
+    write_tensors,
+)
 
 LOCK = ".lock"
 STEPS = "training.steps"  # the only option that can change, and only grow
+
+log = logging.getLogger("vpr")
 
 
 class Checkpoint(NamedTuple):
@@ -54,8 +66,8 @@ class RunFolder:
     def exists(self) -> bool:
         return (self.path / CONFIG).exists()
 
-    def claim(self, config: RunConfig) -> Checkpoint | None:
-        """Use the folder for this run; returns the last checkpoint of the run, if there is one.
+    def claim(self, config: RunConfig) -> None:
+        """Use the folder for this run.
 
         A folder that contains another run, or anything else, is an error and is left unchanged. A
         run with fewer `training.steps` is extended: its last stage becomes longer, and the others
@@ -65,14 +77,34 @@ class RunFolder:
         before = self.config() if self.exists() else None
         if before is not None:
             self._check_same(before, config)
-        checkpoint = self.load() if (self.path / TRAINING).exists() else None
-        longer = before is not None and before.training.steps < config.training.steps
-        if before is not None and checkpoint is not None and longer:
-            checkpoint.notes.setdefault("planned", before.training.steps)
-            save_checkpoint(self.path / TRAINING, checkpoint)  # before the configuration changes
-        if before is None or longer:
+        if before is not None and before.training.steps < config.training.steps:
+            self._note_planned_steps(before.training.steps)  # before the configuration changes
+        if before is None or before.training.steps < config.training.steps:
             write_json(self.path / CONFIG, {"format": FORMAT} | to_dict(config))
-        return checkpoint
+
+    def resume(self, restore: Callable[[Checkpoint], None]) -> None:
+        """Restore the last checkpoint, if there is one; if it is damaged, the one before it."""
+        found = [self.path / name for name in (TRAINING, PREVIOUS) if (self.path / name).exists()]
+        failed: VPRError | None = None
+        for path in found:
+            try:
+                restore(self.load(path))
+            except VPRError as error:
+                failed = failed or error
+                continue
+            if failed is not None:
+                log.warning("%s; resumed from %s, the checkpoint before it", failed, path.name)
+            return
+        if failed is not None:
+            raise failed
+
+    def _note_planned_steps(self, steps: int) -> None:
+        """Write the number of steps that the run had at first into its last checkpoint."""
+        if (self.path / TRAINING).exists():
+            checkpoint = self.load()
+            checkpoint.notes.setdefault("planned", steps)
+            save_checkpoint(self.path / TRAINING, checkpoint)
+            (self.path / PREVIOUS).unlink(missing_ok=True)  # it does not have this note
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -86,6 +118,8 @@ class RunFolder:
         with file:
             with contextlib.suppress(ImportError, OSError):  # OSError: no locks on this file system
                 self._lock(file)
+            for left in self.path.glob(f"*{PARTIAL}"):  # of a process that was killed
+                left.unlink(missing_ok=True)
             yield
 
     def _lock(self, file: TextIO) -> None:
@@ -103,24 +137,39 @@ class RunFolder:
             raise VPRError(f"{self.path} was trained by an older vpr: train it again, elsewhere")
         return from_dict(RunConfig, data, CONFIG)
 
-    def load(self) -> Checkpoint:
-        tensors, notes = read_tensors(self.path / TRAINING)
+    def load(self, path: Path | None = None) -> Checkpoint:
+        """The last checkpoint, or that in the file `path`."""
+        path = path or self.path / TRAINING
+        tensors, notes = read_tensors(path)
         tensors = with_current_names(tensors)
-        if "training" not in notes:
-            raise VPRError(f"{self.path / TRAINING} is no checkpoint of a training run")
-        return Checkpoint(tensors, json.loads(notes["training"]))
+        try:
+            data = parse_json(notes["training"])
+        except (KeyError, ValueError) as error:
+            raise VPRError(f"{path} is no checkpoint of a training run") from error
+        if not isinstance(data, dict):
+            raise VPRError(f"{path} is no checkpoint of a training run")
+        return Checkpoint(tensors, data)
 
     def save(self, model: VPR, checkpoint: Checkpoint) -> None:
+        """Write the model and the checkpoint; the last checkpoint becomes the previous one."""
+        try:
+            self._save(model, checkpoint)
+        except WriteError:
+            if not (self.path / PREVIOUS).exists():
+                raise
+            (self.path / PREVIOUS).unlink()  # the disk may be full: make room
+            self._save(model, checkpoint)
+
+    def _save(self, model: VPR, checkpoint: Checkpoint) -> None:
         # The checkpoint is written last: if it says that the run is finished, so is the model.
         write_tensors(self.path / MODEL, model.state_dict(), {})
-        save_checkpoint(self.path / TRAINING, checkpoint)
+        save_checkpoint(self.path / TRAINING, checkpoint, self.path / PREVIOUS)
 
     def _check_free(self) -> None:
         """Raise unless the folder is a run, or empty but for our own temporary files."""
         if not self.path.exists() or (self.path / CONFIG).exists():
             return
-        ours = {LOCK, CONFIG + PARTIAL}
-        if not self.path.is_dir() or {path.name for path in self.path.iterdir()} - ours:
+        if not self.path.is_dir() or any(not _ours(path.name) for path in self.path.iterdir()):
             raise VPRError(f"{self.path} is not a run and not empty: choose another --out")
 
     def _check_same(self, before: RunConfig, config: RunConfig) -> None:
@@ -139,9 +188,14 @@ class RunFolder:
                 )
 
 
-def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint to one file."""
-    write_tensors(path, checkpoint.tensors, {"training": json.dumps(checkpoint.notes)})
+def _ours(name: str) -> bool:
+    """Whether a file of this name can be left by a start that was killed at once."""
+    return name == LOCK or (name.startswith(CONFIG) and name.endswith(PARTIAL))
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint, previous: Path | None = None) -> None:
+    """Write a checkpoint to one file; the old one is kept as `previous`, if given."""
+    write_tensors(path, checkpoint.tensors, {"training": json.dumps(checkpoint.notes)}, previous)
 
 
 def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:

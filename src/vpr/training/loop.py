@@ -26,6 +26,7 @@ from vpr.training.checkpoint import RunFolder
 from vpr.training.metrics import MetricsLog
 from vpr.training.objectives import objective
 from vpr.training.session import Session
+from vpr.utils.files import WriteError
 
 logger = logging.getLogger("vpr")
 STOPPING = (
@@ -80,9 +81,8 @@ def train(
     folder = RunFolder(out)
     with folder.locked():
         session = Session(config, fabric.device)
-        checkpoint = folder.claim(config)
-        if checkpoint is not None:
-            session.restore(checkpoint)
+        folder.claim(config)
+        folder.resume(session.restore)
         if session.step < until and not session.is_finished:
             log = MetricsLog(folder, config, session.step)
             trainer = Trainer(session, folder, log, fabric)
@@ -118,7 +118,7 @@ class Trainer:
         every = session.config.training.checkpoint_every
         while session.step < min(session.last(), until) and not stopped():
             progress = self.step(self.fabric.to_device(session.batch()))
-            self.log.push(progress)
+            self._log(progress)
             if on_step is not None:
                 on_step(progress)
             if inspect is not None:
@@ -131,6 +131,15 @@ class Trainer:
     def _save(self) -> None:
         self.folder.save(self.session.model, self.session.checkpoint())
         self.saved = self.session.step
+
+    def _log(self, progress: Progress) -> None:
+        """Write the metrics of a step; if that fails, save a checkpoint before stopping."""
+        try:
+            self.log.push(progress)
+        except WriteError as error:
+            self.folder.save(self.session.model, self.session.checkpoint())
+            step = self.session.step
+            raise WriteError(f"{error}; a checkpoint of step {step} was saved") from error
 
     def step(self, video: Tensor) -> Progress:
         """One step of Adam. Raises before weights change if loss or gradient are not finite."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from torch.utils.tensorboard import SummaryWriter
 
 from vpr.config import RunConfig
-from vpr.errors import VPRError
 from vpr.training.checkpoint import RunFolder
-from vpr.utils.files import step_lines, why, write_text
+from vpr.utils.files import WriteError, step_lines, why, write_text
 
 if TYPE_CHECKING:
     from vpr.training.loop import Progress
@@ -68,8 +68,12 @@ class MetricsLog:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.lines.close()
-        self.board.close()
+        # A full disk was reported by `push`, unless this is the first time that it matters.
+        with contextlib.suppress(WriteError) if error else contextlib.nullcontext():
+            with _readable_errors(self.folder):
+                self.lines.close()
+            with _readable_errors(self.folder):
+                self.board.close()
 
 
 @contextmanager
@@ -77,7 +81,8 @@ def _readable_errors(folder: RunFolder) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise VPRError(f"cannot write metrics into {folder.path}: {why(error)}") from error
+        where = error.filename or folder.path
+        raise WriteError(f"cannot write metrics into {where}: {why(error)}") from error
 
 
 def _curves(progress: Progress) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,6 +18,7 @@ from vpr.state import State, Trace
 from vpr.training.checkpoint import Checkpoint
 from vpr.training.stages import Stage, Timetable
 from vpr.utils.checks import check_values
+from vpr.utils.printable import printable
 from vpr.utils.tree import tree_map
 
 SAMPLE = 256  # frames from which the data's mean and variation are estimated
@@ -62,25 +64,49 @@ class Session:
         return Checkpoint(tensors, notes)
 
     def restore(self, checkpoint: Checkpoint) -> None:
+        """Continue from a checkpoint, which is checked first."""
         tensors, notes = checkpoint
+        check_tensors(tensors, self._template(tensors))
+        step, planned = (self._checked_step(notes, name) for name in ("step", "planned"))
+        levels = range(2, self.config.model.levels + 1)
+        windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
         try:
-            self.model.load_state_dict(_under(tensors, "model."))
-        except RuntimeError as error:
-            raise VPRError("the checkpoint does not fit its config.json") from error
+            self.rng.bit_generator.state = notes["data"]
+            for name, generator in self._generators().items():
+                generator.set_state(tensors[name])
+        except (KeyError, TypeError, ValueError, OverflowError, RuntimeError) as error:
+            raise VPRError("the checkpoint has random generators of another kind") from error
+        self.model.load_state_dict(_under(tensors, "model."))
         for name, parameter in self.model.named_parameters():
             self.optimiser.state[parameter] = {
                 key: value.to(parameter.device)
                 for key, value in _under(tensors, f"adam.{name}.").items()
             }
-        levels = range(2, self.config.model.levels + 1)
-        windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
         self.windows = tree_map(lambda tensor: tensor.to(self.model.device), windows)
-        for name, generator in self._generators().items():
-            generator.set_state(tensors[name])
-        self.step = notes["step"]
-        self.planned = notes.get("planned", self.last())
-        self.timetable = Timetable(self.config.stages, self.planned, self.last())
-        self.rng.bit_generator.state = notes["data"]
+        self.step, self.planned = step, planned
+        self.timetable = Timetable(self.config.stages, planned, self.last())
+
+    def _checked_step(self, notes: dict[str, Any], name: str) -> int:
+        step = notes.get(name, self.last() if name == "planned" else None)
+        if type(step) is not int or not 1 <= step <= self.last():
+            raise VPRError(f"the checkpoint has no {name} of 1 to {self.last()}")
+        return step
+
+    def _template(self, found: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Tensors with the names, shapes and types of those in a checkpoint.
+
+        Adam has no state for a parameter without gradients: of a level that never updated.
+        """
+        tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
+        for name, parameter in self.model.named_parameters():
+            if f"adam.{name}.step" not in found:
+                continue
+            tensors[f"adam.{name}.step"] = torch.zeros(())
+            tensors |= {f"adam.{name}.{key}": parameter for key in ("exp_avg", "exp_avg_sq")}
+        state = self.model.initial(self.config.training.batch_size)
+        for level, window in enumerate(state.windows, start=2):
+            tensors |= {f"window.{level}.{k}": v for k, v in window._asdict().items()}
+        return tensors | {name: each.get_state() for name, each in self._generators().items()}
 
     def batch(self) -> Tensor:
         """The next training batch (B, T, *frame)."""
@@ -185,6 +211,23 @@ def learning_rate(step: int, decayed: float, training: TrainingConfig) -> float:
     low, high = training.final_learning_rate, training.learning_rate
     risen = min((step + 1) / max(training.warmup_steps, 1), 1.0)
     return risen * (low + (high - low) * 0.5 * (1 + math.cos(math.pi * decayed)))
+
+
+def check_tensors(tensors: dict[str, Tensor], template: dict[str, Tensor]) -> None:
+    """Raise an error unless the tensors of a checkpoint have the right form and finite values."""
+    for name in sorted(template.keys() | tensors.keys()):
+        found, right = tensors.get(name), template.get(name)
+        if found is None or right is None or found.shape != right.shape:
+            raise VPRError(
+                f"the checkpoint does not fit its config.json: {printable(name)} differs"
+            )
+        if found.dtype != right.dtype:
+            raise VPRError(f"the checkpoint is damaged: {name} is {found.dtype}, not {right.dtype}")
+        # Of an untrained level, the typical D_st is NaN.
+        whole = name == "model.typical_kl" or bool(found.isfinite().all())
+        positive = name.startswith(("window.", "adam.")) and not name.endswith("exp_avg")
+        if not whole or (positive and bool((found < 0).any())):
+            raise VPRError(f"the checkpoint is damaged: {name} has impossible values")
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

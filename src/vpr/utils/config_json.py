@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import reprlib
 import types
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -12,6 +12,7 @@ from vpr.errors import VPRError
 Config = TypeVar("Config")
 
 KIND = "name"  # the key that selects the class of a union
+LARGEST = 2**53  # of numbers in a configuration
 
 
 def to_dict(config: Any) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def from_dict(cls: type[Config], data: Any, where: str) -> Config:
     Missing fields take their default. Unknown fields and wrong types are errors.
     """
     if not isinstance(data, dict):
-        raise VPRError(f"{where} must be an object, got {data!r}")
+        raise VPRError(f"{where} must be an object, got {reprlib.repr(data)}")
     hints = get_type_hints(cls)
     known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
     older = {f.metadata.get("formerly"): f.name for f in fields(cls)}  # type: ignore[arg-type]
@@ -37,7 +38,7 @@ def from_dict(cls: type[Config], data: Any, where: str) -> Config:
     unknown = sorted(set(values) - known)
     if unknown:
         raise VPRError(f"unknown field {unknown[0]!r} in {where}: was it made by a newer vpr?")
-    return cls(**{k: _typed(hints[k], v, f"{where}.{k}") for k, v in values.items()})
+    return cls(**{k: typed(hints[k], v, f"{where}.{k}") for k, v in values.items()})
 
 
 def named_classes(hint: Any) -> dict[str, type]:
@@ -53,25 +54,29 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _typed(hint: Any, value: Any, where: str) -> Any:
+def typed(hint: Any, value: Any, where: str) -> Any:
     """Convert `value` to the type of the field's annotation."""
     if classes := named_classes(hint):
         return from_dict(_named_class(classes, value, where), value, where)
     if is_dataclass(hint):
         return from_dict(hint, value, where)  # type: ignore[arg-type]
     if get_origin(hint) is tuple and isinstance(value, list):
-        return tuple(_typed(get_args(hint)[0], v, where) for v in value)
+        return tuple(typed(get_args(hint)[0], v, where) for v in value)
     if get_origin(hint) is Literal and value in get_args(hint):
         return value
-    if hint is float and type(value) in (int, float) and math.isfinite(value):
+    if hint is float and type(value) in (int, float) and abs(value) <= LARGEST:  # not NaN
         return float(value)
-    if hint is not float and isinstance(hint, type) and type(value) is hint:
+    if hint is int and type(value) is int and abs(value) <= LARGEST:
         return value
-    raise VPRError(f"{where} cannot be {value!r}")
+    if hint in (str, bool) and type(value) is hint:
+        return value
+    raise VPRError(f"{where} cannot be {reprlib.repr(value)}")  # which shortens long values
 
 
 def _named_class(classes: dict[str, type], value: Any, where: str) -> type:
     name = value.get(KIND) if isinstance(value, dict) else None
     if not isinstance(name, str) or name not in classes:
-        raise VPRError(f"{where}.{KIND} must be one of {', '.join(classes)}, got {name!r}")
+        raise VPRError(
+            f"{where}.{KIND} must be one of {', '.join(classes)}, got {reprlib.repr(name)}"
+        )
     return classes[name]

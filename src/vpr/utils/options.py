@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, fields
 from typing import Any
 
 
-def option(default: Any, help: str, flag: bool = True, formerly: str = "") -> Any:
+def option(
+    default: Any, help: str, flag: bool = True, formerly: str = "", local: bool = False
+) -> Any:
     """A field with a default and a line of help.
 
     `flag`: whether users can set it on the command line. `formerly`: a previous name of the field,
-    under which saved configurations may contain it.
+    under which saved configurations may contain it. `local`: whether it is a path on this machine,
+    which the configuration of a downloaded model must not choose.
     """
-    return field(default=default, metadata={"help": help, "flag": flag, "formerly": formerly})
+    metadata = {"help": help, "flag": flag, "formerly": formerly, "local": local}
+    return field(default=default, metadata=metadata)
+
+
+def local_fields(config: Any) -> list[str]:
+    """The fields of a configuration, or of its class, that are paths on this machine."""
+    return [each.name for each in fields(config) if each.metadata.get("local")]

@@ -24,6 +24,7 @@ class Array:
     """Frames (T, H, W) or (T, H, W, 1 or 3) of bytes, or of floats in [0, 1], at a given rate."""
 
     problem: str | None = None
+    undecodable = 0
 
     def __init__(
         self, name: str, what: NDArray[Any] | Path, rate: Fraction, fit: Fit | None = None
@@ -53,6 +54,7 @@ class Array:
                 data = read(file, size)
                 if len(data) < size:
                     self.problem = f"{self.name} is cut short: {number} of {count} frames were read"
+                    self.undecodable = count - number
                     if number == 0:
                         raise VPRError(f"{self.name} ends before its first frame")
                     return
@@ -68,6 +70,8 @@ def _check(layout: Layout, name: str) -> None:
         raise VPRError(f"{name} must have shape (T, H, W) or (T, H, W, 1 or 3), not {shape}")
     if shape[0] == 0:
         raise VPRError(f"{name} has no frames")
+    if min(shape) < 0:
+        raise VPRError(f"{name} has a negative size {shape}: save it again")
     if not 0 < shape[1] * shape[2] <= MAX_PIXELS:
         raise VPRError(f"{name} has frames of {shape[1]}×{shape[2]}: use between 1×1 and 8192×8192")
 

@@ -28,6 +28,7 @@ class Container:
 
         self.opening, self.fit = opening, fit
         self.problem: str | None = None
+        self.undecodable = 0
         self._container: Any = open_container(opening)  # now, so that errors are raised at once
         self.expected = _expected(video_stream(self._container, opening.name))
         # Kept, because setting one up takes longer than scaling a frame.
@@ -39,7 +40,7 @@ class Container:
 
     def __iter__(self) -> Iterator[Frame]:
         container = self._container if self._container is not None else open_container(self.opening)
-        self._container, self.problem = None, None
+        self._container, self.problem, self.undecodable = None, None, 0
         with container:
             yield from self._read(container, video_stream(container, self.name))
 
@@ -56,11 +57,13 @@ class Container:
             try:
                 picture = self._picture(frame, orientation)
             except (av.FFmpegError, ValueError) as error:  # a frame that cannot be converted
+                decoding.undecodable += 1
                 decoding.add_damage(error)
                 continue
             whole = partial(self._whole, frame, orientation)
             yield Frame(picture, number, clock(frame.pts), base, whole)
             number += 1
+        self.undecodable = decoding.undecodable
         if number == 0:
             raise VPRError(f"{self.name} has no frame that can be decoded: {decoding.reason()}")
         if decoding.damage:

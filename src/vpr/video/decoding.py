@@ -16,12 +16,15 @@ class Decoding:
     def __init__(self, container: Any, stream: Any) -> None:
         self.container, self.stream = container, stream
         self.damage = 0
+        self.undecodable = 0  # frames
         self._first: Exception | None = None
 
     def reason(self) -> str:
         """Why no frame could be decoded."""
         if not self.stream.width * self.stream.height:
-            return "its size is not stated, or more than 8192×8192"
+            return (
+                "its size is not stated, or more than 8192×8192, or impossible for so small a file"
+            )
         return str(getattr(self._first, "strerror", None) or "it is empty or cut short")
 
     def __iter__(self) -> Iterator[Any]:
@@ -50,8 +53,13 @@ class Decoding:
         try:
             frames = self.stream.decode(packet)
         except (av.FFmpegError, OSError) as error:
+            self.undecodable += 1
             return self.add_damage(error)
-        yield from (frame for frame in frames if frame.width * frame.height <= MAX_PIXELS)
+        for frame in frames:
+            if frame.width * frame.height <= MAX_PIXELS:
+                yield frame
+            else:
+                self.undecodable += 1
 
     def add_damage(self, error: Exception) -> None:
         self.damage += 1
@@ -61,8 +69,10 @@ class Decoding:
         """Whether there were fewer packets than the header of the file states."""
         kind, stream = self.container.format.name, self.stream
         if kind.startswith("mov"):  # lists all packets
-            return packets < len(stream.index_entries)
+            missing = len(stream.index_entries) - packets
+            self.undecodable += max(missing, 0)
+            return missing > 0
         if kind.startswith("matroska") and len(self.container.streams) == 1:  # no other stream
-            missing = (self.container.duration or 0) / 1e6 - float(reached * stream.time_base)
-            return missing > MAX_MISSING
+            unseen = (self.container.duration or 0) / 1e6 - float(reached * stream.time_base)
+            return unseen > MAX_MISSING
         return False

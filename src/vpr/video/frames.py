@@ -56,4 +56,9 @@ class Source(Protocol):
         """
         ...
 
+    @property
+    def undecodable(self) -> int:
+        """After reading: the number of frames that could not be decoded."""
+        ...
+
     def __iter__(self) -> Iterator[Frame]: ...

@@ -8,12 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 from vpr.errors import VPRError
 from vpr.video.fit import Fit
 from vpr.video.frames import Frame, Picture
-from vpr.video.pyav import MAX_PIXELS
+from vpr.video.pyav import most_pixels
 from vpr.video.untimed import untimed_frame
 
 IMAGES = frozenset([".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"])
@@ -28,6 +28,7 @@ class Images:
         self.name, self.files, self.rate, self.fit = name, files, rate, fit
         self.expected: int | None = len(files)
         self.problem: str | None = None
+        self.undecodable = 0
 
     def __iter__(self) -> Iterator[Frame]:
         broken: list[str] = []
@@ -42,6 +43,7 @@ class Images:
             number += 1
         if number == 0:
             raise VPRError(f"{self.name} has no readable picture")
+        self.undecodable = len(broken)
         if broken:
             damage = f"{len(broken)} of {len(self.files)} pictures cannot be read"
             self.problem = f"{self.name}: {damage}, the first is {broken[0]}"
@@ -58,8 +60,8 @@ def _read(file: Path) -> Picture | None:
     """(H, W, 3), rotated by its EXIF orientation; None if it cannot be read."""
     try:
         with Image.open(file) as image:
-            if image.width * image.height > MAX_PIXELS:
+            if image.width * image.height > most_pixels(file.stat().st_size):
                 return None
             return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
-    except (OSError, UnidentifiedImageError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except Exception:  # a damaged file can raise anything: struct.error, OverflowError, …
         return None

@@ -45,5 +45,8 @@ def orientation_from_matrix(matrix: bytes | None) -> Orientation:
 
 def frame_orientation(frame: Any) -> Orientation:
     """The orientation of an av.VideoFrame."""
-    found = frame.side_data.get("DISPLAYMATRIX")
+    try:
+        found = frame.side_data.get("DISPLAYMATRIX")
+    except ValueError:  # side data of a kind that PyAV does not know
+        return Orientation()
     return orientation_from_matrix(None if found is None else bytes(found))

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from vpr.errors import VPRError
 
 MAX_PIXELS = 8192 * 8192  # pixels per frame; larger frames are rejected before memory is allocated
+PLAUSIBLE = 10_000  # pixels per byte of a picture: an empty PNG of one bit per pixel has 8000
+SMALL = 2048 * 2048  # pixels that may be as implausible as they like
+# Protocols that footage may use: a playlist can name other files and machines. One from the network
+# cannot read local files, and a local one cannot contact the network.
+NETWORK = (
+    "http,https,httpproxy,tls,tcp,udp,rtp,srtp,rtsp,rtsps,rtmp,rtmps,rtmpt,rtmpts,srt,hls,crypto"
+)
+LOCAL = "file"
 TIMEOUT = 30.0  # seconds without data from the network
 
 
@@ -35,11 +44,16 @@ def open_container(opening: Opening) -> Any:
     """Open a container and set up its video stream."""
     av = require_av()
     name = opening.name
+    options = {
+        "max_pixels": str(_most_pixels(opening)),
+        **_whitelist(opening),
+        **(opening.options or {}),
+    }
     try:
         container = av.open(
             opening.what,
             format=opening.format,
-            options={"max_pixels": str(MAX_PIXELS), **(opening.options or {})},
+            options=options,
             metadata_errors="replace",
             timeout=TIMEOUT if "://" in str(opening.what) else None,
         )
@@ -51,6 +65,27 @@ def open_container(opening: Opening) -> Any:
         raise VPRError(f"{name} is a text file: give a video")
     _set_up(video_stream(container, name), opening)
     return container
+
+
+def _whitelist(opening: Opening) -> dict[str, str]:
+    """The option that restricts protocols; none for devices, which use none."""
+    if opening.format is not None or opening.name.startswith("/dev/"):
+        return {}
+    if not isinstance(opening.what, str):  # standard input
+        return {"protocol_whitelist": "none"}
+    remote = "://" in opening.what and not opening.what.startswith("file:")
+    return {"protocol_whitelist": NETWORK if remote else LOCAL}
+
+
+def most_pixels(size: int) -> int:
+    """The largest frame that a file of `size` bytes can hold; a claim of more wastes memory."""
+    return min(MAX_PIXELS, max(SMALL, PLAUSIBLE * size))
+
+
+def _most_pixels(opening: Opening) -> int:
+    """Also limits what FFmpeg decodes while it opens a file."""
+    is_file = isinstance(opening.what, str) and os.path.isfile(opening.name)
+    return most_pixels(os.path.getsize(opening.name)) if is_file else MAX_PIXELS
 
 
 def video_stream(container: Any, name: str) -> Any:
@@ -75,7 +110,7 @@ def _set_up(stream: Any, opening: Opening) -> None:
     # One thread by default, because several files can be read in parallel.
     stream.thread_type = "NONE" if opening.threads == 1 else "AUTO"
     context.thread_count = opening.threads
-    context.options = {"max_pixels": str(MAX_PIXELS)}
+    context.options = {"max_pixels": str(_most_pixels(opening))}
 
 
 def _open_error(name: str, error: Exception) -> str:

@@ -30,6 +30,7 @@ class Pipe:
     ) -> None:
         self.name, self.file, self.rate, self.fit = name, file, rate, fit
         self.problem: str | None = None
+        self.undecodable = 0
         self.width, self.height = size
         if min(size) < 1 or self.width * self.height > MAX_PIXELS:
             raise VPRError(f"size must be between 1×1 and 8192×8192, got {size[0]}×{size[1]}")
@@ -44,4 +45,5 @@ class Pipe:
         if number == 0:
             raise VPRError(f"{self.name} has no complete frame of {self.width}×{self.height} rgb24")
         if data:
+            self.undecodable = 1
             self.problem = f"{self.name} ended within a frame: {number} frames were read"

@@ -33,8 +33,8 @@ class Feed:
     """Frames of a source that does not wait, such as a camera.
 
     A thread reads them into a small buffer; when that is full, the oldest frame is dropped, so that
-    the model always gets recent frames. With `paced`, each frame is held back until its
-    presentation time: a file is played as if it were live.
+    the model always gets recent frames. Without `drops`, the thread waits instead. With `paced`,
+    each frame is held back until its presentation time: a file is played as if it were live.
     """
 
     def __init__(
@@ -43,8 +43,10 @@ class Feed:
         buffer_size: int = BUFFER_SIZE,
         paced: bool = False,
         clock: Callable[[], float] = monotonic,
+        drops: bool = True,
     ) -> None:
         self.frames, self.buffer_size, self.paced, self.clock = frames, buffer_size, paced, clock
+        self.drops = drops
         self._waiting: deque[Arrival] = deque()
         self._changed = threading.Condition()
         self._dropped = 0  # since the last frame that was taken
@@ -71,6 +73,7 @@ class Feed:
                 return None
             arrival = self._waiting.popleft()._replace(dropped=self._dropped)
             self._dropped = 0
+            self._changed.notify()  # there is room again
             return arrival
 
     def _read(self) -> None:
@@ -88,11 +91,16 @@ class Feed:
 
     def _put(self, arrival: Arrival) -> None:
         with self._changed:
-            if len(self._waiting) == self.buffer_size:
+            while not (self.drops or self._stop.is_set()) and self._is_full():
+                self._changed.wait(0.2)
+            if self._is_full():
                 self._waiting.popleft()
                 self._dropped += 1
             self._waiting.append(arrival)
             self._changed.notify()
+
+    def _is_full(self) -> bool:
+        return len(self._waiting) == self.buffer_size
 
     def _paced_frames(self) -> Iterator[Frame]:
         """Each frame at its presentation time, relative to the first."""

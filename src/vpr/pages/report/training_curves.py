@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -35,6 +36,9 @@ class Share(NamedTuple):
 
 
 def training_curves(lines: list[dict[str, Any]]) -> str:
+    last_kl = lines[-1].get("kl") if lines else None
+    levels = len(last_kl) if isinstance(last_kl, list) else 0
+    lines = [line for line in lines if _is_complete(line, levels)]
     if not lines:
         return (
             '<p class="quiet">There is no metrics.jsonl, the log of training, for this model.</p>'
@@ -53,6 +57,16 @@ def training_curves(lines: list[dict[str, Any]]) -> str:
         + _panel("Share of frames at which each level updates", steps, rates, Share())
         + "</div>"
     )
+
+
+def _is_complete(line: dict[str, Any], levels: int) -> bool:
+    """Whether a line has all values: the log may be damaged."""
+    singles = [line.get(key) for key in ("steps", "reconstruction")]
+    groups = [line.get(key) for key in ("kl", "update_rate")]
+    if not all(isinstance(group, list) and len(group) == levels > 0 for group in groups):
+        return False
+    numbers = [*singles, *(value for group in groups for value in group)]  # type: ignore[union-attr]
+    return all(type(n) in (int, float) and math.isfinite(n) for n in numbers)
 
 
 def _thin(values: Lines) -> Lines:

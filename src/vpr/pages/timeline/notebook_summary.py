@@ -20,6 +20,8 @@ def notebook_summary(timeline: Timeline) -> str:
     rows = "".join(_row(timeline, level) for level in reversed(timeline.reported))
     length = timestamp(milliseconds(timeline.end - timeline.start))
     problem = f"<p>{escape(timeline.problem)}</p>" if timeline.problem else ""
+    if timeline.undecodable:
+        problem += f"<p>{timeline.undecodable} frames could not be decoded.</p>"
     return (
         '<div style="font: 13px sans-serif; max-width: 900px">'
         f"<p><b>{escape(timeline.source)}</b>, {timeline.frames} frames, {length}, "
@@ -47,7 +49,7 @@ def _row(timeline: Timeline, level: int) -> str:
 def _mark(timeline: Timeline, event: Event) -> str:
     length = timeline.end - timeline.start
     place = float((event.time - timeline.start) / length) * 1000 if length else 0.0
-    title = f"{timestamp(milliseconds(event.time))}, frame {event.frame}, {event.kind}"
+    title = f"{timestamp(milliseconds(event.time))}, frame {event.frame}, {escape(event.kind)}"
     return (
         f'<rect x="{place:.2f}" width="2" height="22" fill="{KINDS[event.kind].light}">'
         f"<title>{title}</title></rect>"

@@ -9,7 +9,7 @@ from fractions import Fraction
 from io import BytesIO
 from typing import Any
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from vpr.pages.templates import script_json
 from vpr.pages.timeline.packed_curves import curve_stride, packed_curves, packed_times
@@ -80,7 +80,8 @@ def _number(written: str) -> float | None:
 def _ratio(pictures: dict[int, bytes]) -> float:
     """Width / height of the pictures, which are all frames of one video."""
     try:
-        with Image.open(BytesIO(next(iter(pictures.values()), b""))) as picture:
+        jpeg = BytesIO(next(iter(pictures.values()), b""))
+        with Image.open(jpeg, formats=["JPEG"]) as picture:  # reads the header only
             return round(picture.width / picture.height, 4)
-    except UnidentifiedImageError:
+    except (OSError, ValueError, SyntaxError, ZeroDivisionError, Image.DecompressionBombError):
         return 1.0

@@ -66,6 +66,9 @@ def _lead(timeline: Timeline) -> str:
         model=escape(_plain(timeline.model)),
         count=count if found else "no event",
         frames=frames,
+        undecodable=f" {lost:,} more could not be decoded."
+        if (lost := timeline.undecodable)
+        else "",
     )
 
 

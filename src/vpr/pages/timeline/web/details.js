@@ -22,10 +22,10 @@ function describe() {
   factsPanel.innerHTML =
     `<h2>${mark(event.kind)} Level ${event.level}, event ${place + 1} of ${list.length}</h2>` +
     facts([
-      ["time", `${clock(event.time)} <small>exactly ${event.exact} s</small>`],
+      ["time", `${clock(event.time)} <small>exactly ${escaped(event.exact)} s</small>`],
       ["frame", String(event.frame)],
       ["level", String(event.level)],
-      ["kind", KINDS[event.kind]],
+      ["kind", escaped(KINDS[event.kind] ?? event.kind)],
       ["lasts", `${(end - event.time).toFixed(2)} s`],
       ["D<sub>st</sub>", number(event.st, 4)],
       ["D<sub>ch</sub>", number(event.ch, 4)],

@@ -25,5 +25,6 @@ function number(value, digits = 3) {
 
 const signed = (value) => (value === null ? "–" : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2));
 const counted = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
-const mark = (kind) => `<svg class="mark" aria-hidden="true"><use href="#${kind}"/></svg>`;
+const escaped = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+const mark = (kind) => `<svg class="mark" aria-hidden="true"><use href="#${escaped(kind)}"/></svg>`;
 const facts = (rows) => `<dl>${rows.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join("")}</dl>`;

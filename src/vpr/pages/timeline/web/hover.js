@@ -37,5 +37,5 @@ function tipHtml(frame) {
 
 function eventStatus(event, frame) {
   if (!event) return "its first event";
-  return event.frame === frame ? `${mark(event.kind)}begins: ${event.kind}` : `since ${clock(event.time, 2)}`;
+  return event.frame === frame ? `${mark(event.kind)}begins: ${escaped(event.kind)}` : `since ${clock(event.time, 2)}`;
 }

@@ -6,7 +6,7 @@ const COLUMNS = [
   ["frame", "frame", (event) => `<button type="button">${event.frame}</button>`],
   ["time", "time", (event) => clock(event.time)],
   ["level", "level", (event) => event.level],
-  ["kind", "kind", (event) => mark(event.kind) + event.kind],
+  ["kind", "kind", (event) => mark(event.kind) + escaped(event.kind)],
   ["st", "D<sub>st</sub>", (event) => number(event.st)],
   ["ch", "D<sub>ch</sub>", (event) => number(event.ch)],
   ["threshold", "threshold", (event) => number(event.threshold)],
