@@ -88,11 +88,12 @@ class RunFolder:
             words = f"another process is training in {self.path}: wait, or choose another --out"
             raise VPRError(words) from None
 
-    def config(self) -> RunConfig:
+    def config(self, kind: type[RunConfig] = RunConfig) -> RunConfig:
+        """The configuration of the run, of this class."""
         data = read_config(self.path)
         if "stages" not in data:
             raise VPRError(f"{self.path} was trained by an older vpr: train it again, elsewhere")
-        return from_dict(RunConfig, data, CONFIG)
+        return from_dict(kind, data, CONFIG)
 
     def load(self) -> Checkpoint:
         tensors, notes = read_tensors(self.path / TRAINING)
@@ -115,7 +116,7 @@ class RunFolder:
             raise VPRError(f"{self.path} is not a run and not empty: choose another --out")
 
     def _check_same(self, config: RunConfig) -> None:
-        theirs, ours = _flat(to_dict(self.config())), _flat(to_dict(config))
+        theirs, ours = _flat(to_dict(self.config(type(config)))), _flat(to_dict(config))
         for key in sorted(theirs.keys() | ours.keys()):
             if theirs.get(key) != ours.get(key):
                 raise VPRError(

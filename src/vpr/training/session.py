@@ -28,13 +28,9 @@ class Session:
     def __init__(self, config: RunConfig, device: torch.device | str = "cpu") -> None:
         self.config = config
         torch.manual_seed(config.seed)
-        self.model = VPR(config.model).to(device)
+        self.model = self.make_model().to(device)
         self.rule = self.model.rule
-        self.optimiser = torch.optim.Adam(
-            self.model.parameters(),
-            lr=config.training.learning_rate,
-            fused=self.model.device.type in ("cpu", "cuda"),
-        )
+        self.optimiser = self.make_optimiser()
         self.rng = training_rng(config.seed)
         self.noise = torch.Generator().manual_seed(config.seed)  # of the latent states
         self.chance = torch.Generator().manual_seed(config.seed + 2**32)  # of random updates
@@ -43,6 +39,17 @@ class Session:
         self.windows: tuple[Window, ...] | None = None
         self.step = 0
         self.reconstruction_weight = self._estimate_from_data()
+
+    def make_model(self) -> VPR:
+        """The untrained model."""
+        return VPR(self.config.model)
+
+    def make_optimiser(self) -> torch.optim.Optimizer:
+        return torch.optim.Adam(
+            self.model.parameters(),
+            lr=self.config.training.learning_rate,
+            fused=self.model.device.type in ("cpu", "cuda"),
+        )
 
     def checkpoint(self) -> Checkpoint:
         tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
@@ -69,13 +76,16 @@ class Session:
                 key: value.to(parameter.device)
                 for key, value in _under(tensors, f"adam.{name}.").items()
             }
-        levels = range(2, self.config.model.levels + 1)
-        windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
-        self.windows = tree_map(lambda tensor: tensor.to(self.model.device), windows)
+        self.restore_windows(tensors)
         for name, generator in self._generators().items():
             generator.set_state(tensors[name])
         self.step = notes["step"]
         self.rng.bit_generator.state = notes["data"]
+
+    def restore_windows(self, tensors: dict[str, Tensor]) -> None:
+        levels = range(2, self.config.model.levels + 1)
+        windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
+        self.windows = tree_map(lambda tensor: tensor.to(self.model.device), windows)
 
     def batch(self) -> Tensor:
         """The next training batch (B, T, *frame)."""
