@@ -29,13 +29,14 @@ class VTAConfig(ModelConfig):
     min_std: float = option(1e-3, "Lower bound of all standard deviations.")
     obs_std: float = option(
         1.0,
-        "σ of the Gaussian likelihood of frames in [0, 1]. At 64×64 pixels, 1.0 weighs a frame like "
-        "the published 1.0 does at 32×32 pixels in [−1, 1].",
+        "σ of the Gaussian likelihood of frames in [0, 1]. At 64×64 pixels, 1.0 weighs a frame "
+        "like the published 1.0 does at 32×32 pixels in [−1, 1].",
     )
     longest: int = option(8, "Segment length from which the prior expects a boundary.")
     most: int = option(5, "Segments of a training sequence from which it expects no boundary.")
     temperature_decay: float = option(
-        0.99999, "Factor of the temperature's excess over 0.1, per training step; published: 0.99999."
+        0.99999,
+        "Factor of the temperature's excess over 0.1, per training step; published: 0.99999.",
     )
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ Frames are decoded from [s, d] of level 1.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -72,8 +73,9 @@ class ClockLevel(nn.Module):
         """Sums over the frames of each update: (B, T, E) → (B, K, E)."""
         if self.f_enc is not None:
             x = self.f_enc(x)
-        missing = -x.shape[1] % self.interval
-        return F.pad(x, (0, 0, 0, missing)).unflatten(1, (-1, self.interval)).sum(2)
+        batch, length, size = x.shape
+        x = F.pad(x, (0, 0, 0, -length % self.interval))
+        return x.reshape(batch, -1, self.interval, size).sum(2)
 
     def transition(self, s: Tensor, d: Tensor, c: Tensor) -> Tensor:
         """d of the next update."""
@@ -167,6 +169,6 @@ class CWVAE(Baseline):
 def _relu_layers(*sizes: int) -> nn.Sequential:
     """Dense layers, each followed by ReLU."""
     layers: list[nn.Module] = []
-    for inputs, outputs in zip(sizes, sizes[1:], strict=False):
+    for inputs, outputs in pairwise(sizes):
         layers += [nn.Linear(inputs, outputs), nn.ReLU()]
     return nn.Sequential(*layers)

@@ -24,21 +24,12 @@ ALIGNED = {"moving-ball": (1, 5, 25), "3dsd": (1, 4, 8)}  # 5: the mean event of
 VTA_DATA = ("moving-ball", "3dsd", "bouncing-balls", "maze", "synthetic")
 
 
-def _vta_training(**fields: int) -> TrainingConfig:
-    return replace(TrainingConfig(**fields), learning_rate=5e-4, clip=10.0)
-
-
-def _cwvae_training(**fields: int) -> TrainingConfig:
-    return replace(TrainingConfig(**fields), learning_rate=3e-4)
-
-
 def _vta(scale: str, name: str) -> BaselineRun:
     data, of_vpr = _data(scale, name)
+    batch, length = of_vpr.batch_size, of_vpr.length
     if scale == "paper":
-        training = _vta_training(batch_size=64, length=VTA_FRAMES)
-    else:
-        sizes = {field: getattr(of_vpr, field) for field in ("steps", "batch_size", "length")}
-        training = _vta_training(**sizes)
+        batch, length = 64, VTA_FRAMES
+    training = TrainingConfig(of_vpr.steps, batch, length, learning_rate=5e-4, clip=10.0)
     model = VTAConfig(
         frame=data.frame,
         longest=LONG if name in ("maze", "synthetic") else VTAConfig.longest,
@@ -50,12 +41,8 @@ def _vta(scale: str, name: str) -> BaselineRun:
 
 def _cwvae(scale: str, name: str, aligned: bool) -> BaselineRun:
     data, of_vpr = _data(scale, name)
-    if scale == "paper":
-        training = _cwvae_training(batch_size=50, length=CWVAE_FRAMES)
-    else:
-        frames = of_vpr.batch_size * of_vpr.length
-        batch = max(round(frames / CWVAE_FRAMES), 1)
-        training = _cwvae_training(steps=of_vpr.steps, batch_size=batch, length=CWVAE_FRAMES)
+    batch = 50 if scale == "paper" else round(of_vpr.batch_size * of_vpr.length / CWVAE_FRAMES)
+    training = TrainingConfig(of_vpr.steps, batch, CWVAE_FRAMES, learning_rate=3e-4)
     intervals = ALIGNED[name] if aligned else CWVAEConfig.intervals
     hidden = CWVAEConfig.hidden if scale == "paper" else 200
     model = CWVAEConfig(frame=data.frame, intervals=intervals, hidden=hidden)
@@ -75,9 +62,7 @@ def _run(
 ) -> BaselineRun:
     if scale == "cpu":
         model = replace(model, network="folded", channels=16, colour_masks=4, layers=2)
-    return BaselineRun(
-        f"{scale}/{name}", model=model, data=data, training=training, stages=STAGES
-    )
+    return BaselineRun(f"{scale}/{name}", model=model, data=data, training=training, stages=STAGES)
 
 
 BASELINES: dict[str, BaselineRun] = {

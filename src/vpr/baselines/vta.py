@@ -9,8 +9,8 @@ and with m_t = 0 (COPY) b, z and h are held and o_t = GRU([s_{t−1}, h_t], o_{t
 
     s_t ~ p(s | o_t),  g_t = f(o_t, s_t),  frame_t ~ p(· | g_t),  m_{t+1} ~ p(m | g_t).
 
-The posteriors see the frames: q(z_t) those before t and those of the segment from t on, q(s_t) those
-of the segment up to t. They do not depend on the states, so that only the GRUs need a loop.
+The posteriors see the frames: q(z_t) those before t and those of the segment from t on, q(s_t)
+those of the segment up to t. They do not depend on the states, so that only the GRUs need a loop.
 """
 
 from __future__ import annotations
@@ -198,10 +198,10 @@ class VTA(Baseline):
         return BaselineRollout(self.reconstruct(c0), boundary, state)
 
     def _next_boundary(self, g: Tensor, state: VTAState, noise: Tensor | None) -> Tensor:
-        odds = self.p_m(g).squeeze(-1)
+        odds: Tensor = self.p_m(g).squeeze(-1)
         if noise is not None:
             odds = odds + torch.logit(torch.special.ndtr(noise[1, :, -1]), eps=1e-6)
-        return (odds > 0) | (state.length >= self.config.longest)
+        return (odds > 0).logical_or(state.length >= self.config.longest)
 
     def _advance(self, state: VTAState, read: Tensor, noise: Tensor | None) -> VTAState:
         """One frame, from the priors."""
@@ -218,4 +218,5 @@ class VTA(Baseline):
 def _last(z: Tensor, b: Tensor, s: Tensor, o: Tensor, boundary: Tensor) -> VTAState:
     """The state after the last frame, without gradients."""
     length = boundary.flip(1).long().argmax(1) + 1  # since the last boundary, inclusive
-    return VTAState(*(value[:, -1].detach().clone() for value in (z, b, s, o)), length)
+    z, b, s, o = (value[:, -1].detach().clone() for value in (z, b, s, o))
+    return VTAState(z, b, s, o, length)
