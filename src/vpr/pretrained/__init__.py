@@ -27,7 +27,7 @@ from vpr.data import Dataset, dataset
 from vpr.errors import VPRError
 from vpr.generation.durations import Durations
 from vpr.model import VPR
-from vpr.utils.config_json import from_dict, to_dict
+from vpr.utils.config_json import KIND, from_dict, to_dict
 from vpr.utils.files import digest, read_json, read_tensors, write_json, write_tensors
 
 FORMAT = 2  # 1: before runs had stages
@@ -48,7 +48,10 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
 def load_model(name: Path | str) -> VPR:
     """Load a shipped model by name, a folder on this machine, or a repository of the HF hub."""
     folder = _find(str(name))
-    model = VPR(from_dict(ModelConfig, read_config(folder).get("model", {}), f"{CONFIG}.model"))
+    config = read_config(folder).get("model", {})
+    if isinstance(config, dict) and KIND in config:
+        raise VPRError(f"{folder} is a baseline: load it with vpr.baselines.load_baseline")
+    model = VPR(from_dict(ModelConfig, config, f"{CONFIG}.model"))
     tensors = with_current_names(read_tensors(folder / MODEL)[0])
     expected = model.state_dict()
     wrong = sorted(
