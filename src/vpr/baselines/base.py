@@ -17,7 +17,7 @@ from vpr.beliefs import Belief
 from vpr.config import make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Rule
-from vpr.nets import make_codec
+from vpr.nets import Codec, make_codec
 from vpr.nets.likelihood import make_likelihood
 from vpr.utils.checks import check_frames, check_values
 
@@ -73,15 +73,7 @@ class Baseline(nn.Module):
         self.config = config
         self.rule = make_rule(config)  # unused; the training loop sets it
         self.likelihood = make_likelihood(config.likelihood)
-        self.codec = make_codec(
-            config.frame,
-            codec_width,
-            config.network,
-            config.channels,
-            config.colour_masks,
-            config.layers,
-            self.likelihood.output_scale,
-        )
+        self.codec = self._make_codec(codec_width)
         self.steps_done: Tensor  # of training
         self.register_buffer("steps_done", torch.zeros((), dtype=torch.long))
 
@@ -136,6 +128,19 @@ class Baseline(nn.Module):
     def after_step(self) -> None:
         """Count a training step."""
         self.steps_done += 1
+
+    def _make_codec(self, width: int) -> Codec:
+        """The image network, shared with VPR."""
+        config = self.config
+        return make_codec(
+            config.frame,
+            width,
+            config.network,
+            config.channels,
+            config.colour_masks,
+            config.layers,
+            self.likelihood.output_scale,
+        )
 
     def _infer(self, x: Tensor, noise: Tensor | None) -> BaselineTrace:
         """From encoded frames (B, T, D) to the trace."""

@@ -32,6 +32,9 @@ class VTAConfig(ModelConfig):
         "σ of the Gaussian likelihood of frames in [0, 1]. At 64×64 pixels, 1.0 weighs a frame "
         "like the published 1.0 does at 32×32 pixels in [−1, 1].",
     )
+    images: Literal["shared", "published"] = option(
+        "shared", "Image network: that of `network`, shared with VPR, or the published one of VTA."
+    )
     longest: int = option(8, "Segment length from which the prior expects a boundary.")
     most: int = option(5, "Segments of a training sequence from which it expects no boundary.")
     temperature_decay: float = option(
@@ -43,6 +46,8 @@ class VTAConfig(ModelConfig):
         super().__post_init__()
         _check_likelihood(self.likelihood, self.obs_std)
         _check(self.levels == 2, "VTA has 2 levels", self.levels)
+        images = self.images in ("shared", "published")
+        _check(images, "images must be one of shared, published", self.images)
         _check(self.longest >= 1, "longest must be 1 or more", self.longest)
         _check(self.most >= 1, "most must be 1 or more", self.most)
         decay = self.temperature_decay

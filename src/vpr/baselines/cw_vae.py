@@ -27,6 +27,7 @@ from vpr.baselines.base import (
 )
 from vpr.baselines.config import CWVAEConfig
 from vpr.beliefs import Belief, kl
+from vpr.nets.dense import dense
 from vpr.utils.checks import check_count, check_level
 from vpr.utils.tree import tree_map
 
@@ -47,7 +48,7 @@ class SoftplusHead(nn.Module):
     def __init__(self, inputs: int, width: int, hidden: int, state_size: int, floor: float) -> None:
         super().__init__()
         self.hidden = _relu_layers(inputs, *[width] * hidden)
-        self.out, self.floor = nn.Linear(width, 2 * state_size), floor
+        self.out, self.floor = dense(width, 2 * state_size), floor
 
     def forward(self, x: Tensor) -> Belief:  # (..., inputs) → Belief (..., S)
         mean, raw = self.out(self.hidden(x)).chunk(2, -1)
@@ -62,7 +63,7 @@ class ClockLevel(nn.Module):
         size, width, embedded = config.state_size, config.width, config.state_size + config.width
         self.size, self.width, self.interval = size, width, config.intervals[index]
         inner = _relu_layers(embedded, config.hidden, config.hidden)
-        self.f_enc = nn.Sequential(inner, nn.Linear(config.hidden, embedded)) if index else None
+        self.f_enc = nn.Sequential(inner, dense(config.hidden, embedded)) if index else None
         above = embedded if index + 1 < config.levels else 0
         self.f_in = _relu_layers(size + above, width)
         self.gru = nn.GRUCell(width, width)
@@ -170,5 +171,5 @@ def _relu_layers(*sizes: int) -> nn.Sequential:
     """Dense layers, each followed by ReLU."""
     layers: list[nn.Module] = []
     for inputs, outputs in pairwise(sizes):
-        layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+        layers += [dense(inputs, outputs), nn.ReLU()]
     return nn.Sequential(*layers)

@@ -36,7 +36,10 @@ from vpr.baselines.vta_boundaries import (
     draw_boundaries,
     temperature,
 )
+from vpr.baselines.vta_images import VTAImages
 from vpr.beliefs import Belief, kl
+from vpr.nets import Codec
+from vpr.nets.dense import dense
 from vpr.utils.checks import check_count, check_level
 
 
@@ -45,7 +48,7 @@ class SigmoidHead(nn.Module):
 
     def __init__(self, inputs: int, state_size: int, min_std: float) -> None:
         super().__init__()
-        self.net, self.min_std = nn.Linear(inputs, 2 * state_size), min_std
+        self.net, self.min_std = dense(inputs, 2 * state_size), min_std
 
     def forward(self, *inputs: Tensor) -> Belief:  # (..., inputs) → Belief (..., S)
         mean, raw = self.net(torch.cat(inputs, -1)).chunk(2, -1)
@@ -81,8 +84,13 @@ class VTA(Baseline):
         self.p_s = SigmoidHead(width, size, config.min_std)
         self.next_b = nn.GRUCell(size, width)
         self.next_o = nn.GRUCell(size + width, width)
-        self.f_h = nn.Linear(width + size, width)
-        self.f_g = nn.Linear(width + size, width)
+        self.f_h = dense(width + size, width)
+        self.f_g = dense(width + size, width)
+
+    def _make_codec(self, width: int) -> Codec:
+        if self.config.images == "published":
+            return VTAImages(self.config.frame, width, self.likelihood.output_scale)
+        return super()._make_codec(width)
 
     @property
     def noise_size(self) -> int:
