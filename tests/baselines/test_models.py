@@ -164,8 +164,6 @@ def test_feature_vectors_are_modelled_too(kind: str) -> None:
         ("cw-vae", {"obs_std": 0.0}, "obs_std must be above 0"),
     ],
 )
-def test_wrong_configurations_are_refused(
-    kind: str, fields: dict[str, object], words: str
-) -> None:
+def test_wrong_configurations_are_refused(kind: str, fields: dict[str, object], words: str) -> None:
     with pytest.raises(VPRError, match=words):
         replace(CONFIGS[kind], **fields)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tests.baselines.made import model, noise, video
+from vpr import VPRError
 from vpr.baselines.vta_boundaries import (
     FORCED,
     boundary_kl,
@@ -57,7 +58,9 @@ def test_the_expected_density_ratio_is_a_divergence() -> None:
         assert boundary_kl(q, torch.full_like(q, p), logit, low).mean() > 0.1
     exact = boundary_kl(q[:, :1], -q[:, :1], None, low)
     a = 1 / (1 + math.exp(-1.0))
-    assert exact.item() == pytest.approx(a * math.log(a / (1 - a)) + (1 - a) * math.log((1 - a) / a))
+    assert exact.item() == pytest.approx(
+        a * math.log(a / (1 - a)) + (1 - a) * math.log((1 - a) / a)
+    )
 
 
 def test_lengths_count_the_segment_before_each_frame() -> None:
@@ -127,7 +130,9 @@ def test_a_segment_is_decoded_from_its_own_frames_and_the_past() -> None:
         other = x.clone()
         other[:, 7] += 1  # in the second segment
         rest, begun = ((f(x, m), f(other, m)) for f in (net._rest, net._begun))
-    seen = [((a - b).abs().amax(-1) > 1e-9)[0].nonzero().flatten().tolist() for a, b in (rest, begun)]
+    seen = [
+        ((a - b).abs().amax(-1) > 1e-9)[0].nonzero().flatten().tolist() for a, b in (rest, begun)
+    ]
     assert seen == [[5, 6, 7], [7, 8]]
 
 
@@ -158,3 +163,16 @@ def test_the_temperature_falls_as_steps_are_counted() -> None:
     net = model("vta", temperature_decay=0.5)
     net.after_step()
     assert net.temperature().item() == pytest.approx(0.55)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("size", [16, 32, 64])
+def test_the_published_image_network_keeps_the_size_of_frames(size: int) -> None:
+    net = model("vta", images="published", frame=(3, size, size))
+    frames = torch.rand(2, 3, 3, size, size, dtype=torch.float64)
+    loss = net.loss(frames, noise=noise(net, 2, 3))
+    loss.total.backward()
+    assert net.reconstruct(loss.trace.c0).shape == frames.shape
+    still = [name for name, w in net.named_parameters() if w.grad is None or not w.grad.any()]
+    assert still == []
+    with pytest.raises(VPRError, match="needs 16, 32, 64 or 128"):
+        model("vta", images="published", frame=(3, 16, 32))

@@ -98,10 +98,8 @@ class CurveLog:
     """Writes the F1 of each level every `EVERY` steps and at the last one."""
 
     def __init__(self, folder: Path) -> None:
-        self.path, self.log = folder / CURVE, None
-        self.start = perf_counter()
-
-    log: StepLog | None
+        self.path, self.start = folder / CURVE, perf_counter()
+        self.log: StepLog | None = None
 
     def __call__(self, session: Session) -> None:
         if self.log is None:
@@ -135,7 +133,8 @@ def training_scores(model: Baseline, config: BaselineRun) -> dict[str, float]:
 
 def final_scores(record: dict[str, Any], config: BaselineRun) -> dict[str, Any]:
     """Of a record: scores of each factor with blind controls, the ELBO, and curves."""
-    evaluation, found = record["evaluation"], {}
+    evaluation = record["evaluation"]
+    found: dict[str, Any] = {}
     for level, factor in factors_of(config):
         scored = evaluation["levels"][str(level)]
         found |= {f"{name}_{factor}": value for name, value in scored[factor].items()}
