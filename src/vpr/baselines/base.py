@@ -108,13 +108,21 @@ class Baseline(nn.Module):
         return self._observe(self._layout(video, state), video, noise)
 
     def loss(
-        self, video: Tensor, state: None = None, noise: Tensor | None = None, beta: float = 1.0
+        self,
+        video: Tensor,
+        state: None = None,
+        noise: Tensor | None = None,
+        beta: float = 1.0,
+        decoded: Tensor | None = None,
     ) -> BaselineLoss:
-        """−ELBO in nats per frame."""
+        """−ELBO in nats per frame; `decoded` selects frames as in `VPR.loss`."""
         y = self._layout(video, state)
         trace = self._observe(y, video, noise)
-        output = self.codec.decode(trace.c0.flatten(0, 1))
-        reconstruction = self.likelihood.nll(output, y) / len(output) / self.config.obs_std**2
+        c0 = trace.c0.flatten(0, 1)
+        if decoded is not None:
+            c0, y = c0[decoded], y[decoded]
+        nll = self.likelihood.nll(self.codec.decode(c0), y)
+        reconstruction = nll / len(c0) / self.config.obs_std**2
         kl = torch.stack([level.kl.mean() for level in trace.levels])
         return BaselineLoss(reconstruction + beta * kl.sum(), reconstruction, kl, trace)
 

@@ -44,6 +44,17 @@ class BaselineSession(Session):
         self.model.after_step()
         self.step += 1
 
+    def _estimate_from_data(self) -> float:
+        """As in VPR; the encoder starts as if the frames were normalised in any case.
+
+        It takes the place of the normalisation in the published image networks.
+        """
+        weight = super()._estimate_from_data()
+        if not self.config.training.frame_nats:
+            video = self.batch()
+            self.model.codec.set_input(float(video.mean()), float(video.std()) + 1e-6)
+        return weight
+
     def restore_windows(self, tensors: dict[str, Tensor]) -> None:
         """There are none."""
 
