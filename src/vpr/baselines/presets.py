@@ -29,8 +29,9 @@ def _vta(scale: str, name: str) -> BaselineRun:
     batch, length = of_vpr.batch_size, of_vpr.length
     if scale == "paper":
         batch, length = 64, VTA_FRAMES
-    sizes = {"steps": of_vpr.steps, "batch_size": batch, "length": length}
-    training = replace(TrainingConfig(), **sizes, learning_rate=5e-4, clip=10.0)
+    training = TrainingConfig(
+        steps=of_vpr.steps, batch_size=batch, length=length, learning_rate=5e-4, clip=10.0
+    )
     model = VTAConfig(
         frame=data.frame,
         longest=LONG if name in ("maze", "synthetic") else VTAConfig.longest,
@@ -43,8 +44,9 @@ def _vta(scale: str, name: str) -> BaselineRun:
 def _cwvae(scale: str, name: str, aligned: bool) -> BaselineRun:
     data, of_vpr = _data(scale, name)
     batch = 50 if scale == "paper" else round(of_vpr.batch_size * of_vpr.length / CWVAE_FRAMES)
-    sizes = {"steps": of_vpr.steps, "batch_size": batch, "length": CWVAE_FRAMES}
-    training = replace(TrainingConfig(), **sizes, learning_rate=3e-4)
+    training = TrainingConfig(
+        steps=of_vpr.steps, batch_size=batch, length=CWVAE_FRAMES, learning_rate=3e-4
+    )
     intervals = ALIGNED[name] if aligned else CWVAEConfig.intervals
     hidden = CWVAEConfig.hidden if scale == "paper" else 200
     model = CWVAEConfig(frame=data.frame, intervals=intervals, hidden=hidden)
