@@ -62,8 +62,7 @@ class ClockLevel(nn.Module):
         super().__init__()
         size, width, embedded = config.state_size, config.width, config.state_size + config.width
         self.size, self.width, self.interval = size, width, config.intervals[index]
-        inner = _relu_layers(embedded, config.hidden, config.hidden)
-        self.f_enc = nn.Sequential(inner, dense(config.hidden, embedded)) if index else None
+        self.f_enc = _encoder(embedded, config.hidden, self.interval) if index else None
         above = embedded if index + 1 < config.levels else 0
         self.f_in = _relu_layers(size + above, width)
         self.gru = nn.GRUCell(width, width)
@@ -165,6 +164,11 @@ class CWVAE(Baseline):
                 d[n] = level.transition(s[n], d[n], c)
                 s[n] = level.p(d[n]).rsample(noise[n] if noise is not None else None)
         return CWVAEState(tuple(s), tuple(d), state.time + 1)
+
+
+def _encoder(size: int, hidden: int, interval: int) -> nn.Sequential:
+    """From an encoded frame to what an upper level sums; the sums start at the scale of a frame."""
+    return nn.Sequential(_relu_layers(size, hidden, hidden), dense(hidden, size, 1 / interval))
 
 
 def _relu_layers(*sizes: int) -> nn.Sequential:
