@@ -1,8 +1,9 @@
 """Named runs of the baselines: paper/… has the published sizes, cpu/… the cheaper image network.
 
-A run of cpu/… has the steps and the frames per step of VPR's cpu preset on the same data. Learning
-rates, clipping and optimisers are the published ones. Data and steps are those of VPR, so that the
-temperature of VTA, published for 500,000 steps, is rescaled to fall as far within the run.
+A run of paper/… has the published learning rate and clipping. A run of cpu/… has the steps, the
+frames per step and the learning rate of VPR's cpu preset on the same data, and β rises from 0 over
+the first fifth: with β = 1 from the start, the states stay empty in so short a run. The temperature
+of VTA, published for 500,000 steps, is rescaled to fall as far within the run.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from vpr.errors import VPRError
 from vpr.presets import preset
 from vpr.training.stages import Stage
 
-STAGES = (Stage("train", 1.0),)  # β = 1 and a constant learning rate
+PUBLISHED_STAGES = (Stage("train", 1.0),)  # β = 1 and a constant learning rate
+CPU_STAGES = (Stage("anneal", 0.2, beta=(0.0, 1.0)), Stage("train", 0.8))
 VTA_FRAMES, CWVAE_FRAMES = 20, 100  # of a published training sequence
 LONG = 20  # instead of 8: `longest` for data whose events are longer than 8 frames
 ALIGNED = {"moving-ball": (1, 5, 25), "3dsd": (1, 4, 8)}  # 5: the mean event of the ball
@@ -29,8 +31,9 @@ def _vta(scale: str, name: str) -> BaselineRun:
     batch, length = of_vpr.batch_size, of_vpr.length
     if scale == "paper":
         batch, length = 64, VTA_FRAMES
+    rate = 5e-4 if scale == "paper" else of_vpr.learning_rate
     training = TrainingConfig(
-        steps=of_vpr.steps, batch_size=batch, length=length, learning_rate=5e-4, clip=10.0
+        steps=of_vpr.steps, batch_size=batch, length=length, learning_rate=rate, clip=10.0
     )
     model = VTAConfig(
         frame=data.frame,
@@ -44,8 +47,9 @@ def _vta(scale: str, name: str) -> BaselineRun:
 def _cwvae(scale: str, name: str, aligned: bool) -> BaselineRun:
     data, of_vpr = _data(scale, name)
     batch = 50 if scale == "paper" else round(of_vpr.batch_size * of_vpr.length / CWVAE_FRAMES)
+    rate = 3e-4 if scale == "paper" else of_vpr.learning_rate
     training = TrainingConfig(
-        steps=of_vpr.steps, batch_size=batch, length=CWVAE_FRAMES, learning_rate=3e-4
+        steps=of_vpr.steps, batch_size=batch, length=CWVAE_FRAMES, learning_rate=rate
     )
     intervals = ALIGNED[name] if aligned else CWVAEConfig.intervals
     hidden = CWVAEConfig.hidden if scale == "paper" else 200
@@ -66,7 +70,8 @@ def _run(
 ) -> BaselineRun:
     if scale == "cpu":
         model = replace(model, network="folded", channels=16, colour_masks=4, layers=2)
-    return BaselineRun(f"{scale}/{name}", model=model, data=data, training=training, stages=STAGES)
+    stages = CPU_STAGES if scale == "cpu" else PUBLISHED_STAGES
+    return BaselineRun(f"{scale}/{name}", model=model, data=data, training=training, stages=stages)
 
 
 BASELINES: dict[str, BaselineRun] = {

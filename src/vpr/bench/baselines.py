@@ -11,8 +11,8 @@ import torch
 
 from vpr.baselines import BaselineRun, BaselineSession, CWVAEConfig, VTAConfig
 from vpr.bench.steps import Step, training_step
-from vpr.bench.timing import Bar, alternating
-from vpr.bench.weights import fitting_model
+from vpr.bench.timing import Bar, median_seconds
+from vpr.bench.weights import matching_model
 from vpr.config import RunConfig
 from vpr.training.loop import without_denormals
 from vpr.training.session import Session
@@ -31,7 +31,7 @@ def bench_baselines(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]
     """
     frames = config.training.batch_size * config.training.length
     with without_denormals(), _contenders(config) as contenders:
-        timed = alternating(contenders, repeats, bar)
+        timed = median_seconds(contenders, repeats, bar)
     return {
         "preset": config.preset,
         "threads": torch.get_num_threads(),
@@ -48,7 +48,7 @@ def bench_baselines(config: RunConfig, repeats: int, bar: Bar) -> dict[str, Any]
 def _contenders(config: RunConfig) -> Iterator[dict[str, Step]]:
     """A level of VPR computes as often as it updates: trained weights, where there are any."""
     session = Session(replace(config, stages=STAGES))
-    session.model.load_state_dict(fitting_model(config)[0].state_dict())
+    session.model.load_state_dict(matching_model(config)[0].state_dict())
     sessions: dict[str, Session] = {"vpr": session}
     for name, model in _baselines(config).items():
         run = BaselineRun(model=model, data=config.data, training=config.training, stages=STAGES)

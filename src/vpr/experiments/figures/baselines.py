@@ -11,22 +11,23 @@ import torch
 
 from vpr.baselines import CWVAE, BaselineRun, VTAConfig, load_baseline
 from vpr.data import ThreeDShapesDynamic
-from vpr.evaluation.jumps import in_order, one_on, read_present
+from vpr.evaluation.jumps import advances_by_one, in_order, read_present
 from vpr.evaluation.open_loop import events_in, read_open_loop
 from vpr.evaluation.readers import accuracy
 from vpr.evaluation.timing import future
 from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Result, Results, Scale
-from vpr.experiments.runner.finished import amount
-from vpr.experiments.runner.store import seeded
+from vpr.experiments.runner.settings import scaled_count
+from vpr.experiments.runner.store import with_seed
 from vpr.experiments.shared.baseline_runs import (
     baseline_run,
     factors_of,
     final_scores,
     finish_baseline,
 )
-from vpr.experiments.shared.panels import curve, draw_band, draw_runs, panels, unit
-from vpr.experiments.shared.readers import reader_for, watched, world_of
+from vpr.experiments.shared.panels import curve, draw_band, draw_runs, score_axis
+from vpr.experiments.shared.readers import evaluation_batch, readable_data, reader_for
 from vpr.utils.config_json import from_dict
+from vpr.utils.figures import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +43,7 @@ VARIANTS = (
     "vta-maze",
     "vta-synthetic",
 )
-WORLDS = {
+TITLES = {
     "moving-ball": "Moving Ball",
     "3dsd": "3DSD",
     "bouncing-balls": "Bouncing Balls",
@@ -50,7 +51,7 @@ WORLDS = {
     "synthetic": "Synthetic",
 }
 EVENTS, SEQUENCES = 200, 64
-WATCHED = 36  # frames before the prediction, as published
+CONTEXT = 36  # frames before the prediction, as published
 AHEAD = 1600  # predicted frames: 200 events of the slowest factor, the object of 3DSD
 PAPER_F1 = {"moving-ball": "0.52 ± 0.05 (VTA, project page)"}
 PAPER_ACCURACY = {"colour": "0.47 ± 0.09", "wall": "0.92 ± 0.05", "object": "0.71 ± 0.02"}
@@ -62,7 +63,7 @@ def variants(scale: Scale) -> dict[str, BaselineRun]:
 
 def measure(config: BaselineRun, seed: int, runs: Path, advance: Advance) -> Measured:
     """Train, score the boundaries, and let CW-VAE predict."""
-    config = seeded(config, seed)
+    config = with_seed(config, seed)
     record, folder = finish_baseline(config, runs, advance)
     start, metrics = perf_counter(), final_scores(record, config)
     model = load_baseline(folder)
@@ -79,24 +80,24 @@ def predict(model: CWVAE, config: BaselineRun, runs: Path) -> dict[str, dict[str
     factor k places on in its cycle, `steps` each event with the one before; events that are missing
     count as wrong. `in_time` compares every frame, for factors that change at fixed periods.
     """
-    batch = watched(config, amount(config, SEQUENCES), WATCHED)
-    reader, world = reader_for(config, runs), world_of(config)
-    video, events = torch.from_numpy(batch.frames), amount(config, EVENTS)
-    decoded = read_open_loop(model, reader, video, amount(config, AHEAD))
+    batch = evaluation_batch(config, SEQUENCES, CONTEXT)
+    reader, data = reader_for(config, runs), readable_data(config)
+    video, events = torch.from_numpy(batch.frames), scaled_count(config, EVENTS)
+    decoded = read_open_loop(model, reader, video, scaled_count(config, AHEAD))
     present = read_present(model, reader, video)
     found = {}
     for _, factor in factors_of(config):
-        seen, count = batch.factors[factor], world.counts[factor]
+        seen, count = batch.factors[factor], data.counts[factor]
         last = seen[:, -1]
-        painted = events_in(decoded[factor], last, events)
+        predicted_events = events_in(decoded[factor], last, events)
         found[factor] = {
-            "accuracy": float(in_order(painted, last, count).mean()),
-            "steps": float(one_on(painted, last, count).mean()),
-            "events": float((painted >= 0).mean()),
+            "accuracy": float(in_order(predicted_events, last, count).mean()),
+            "steps": float(advances_by_one(predicted_events, last, count).mean()),
+            "events": float((predicted_events >= 0).mean()),
             "reconstructed": accuracy({factor: present[factor]}, {factor: last})[factor],
         }
-        if isinstance(world, ThreeDShapesDynamic):
-            period = {"wall": world.wall_period, "object": world.object_period}[factor]
+        if isinstance(data, ThreeDShapesDynamic):
+            period = {"wall": data.wall_period, "object": data.object_period}[factor]
             true = future(seen, batch.changes[factor], period, count, decoded[factor].shape[1])
             found[factor]["in_time"] = float((decoded[factor] == true).mean())
     return found
@@ -105,22 +106,24 @@ def predict(model: CWVAE, config: BaselineRun, runs: Path) -> dict[str, dict[str
 def draw(results: Results) -> Figure:
     """F1 over training; F1 at the end beside the best blind control; right events of CW-VAE."""
     lines = list(_lines(results))
-    inks = [f"C{n}" for n in range(len(lines))]
+    colours = [f"C{n}" for n in range(len(lines))]
     with panels(3, width=6.0, height=4.6) as (figure, (over, final, ahead)):
-        for (label, runs, factor), ink in zip(lines, inks, strict=True):
-            draw_band(over, [curve(run, f"f1_{factor}") for run in runs], ink, label)
-        unit(over, "F1")
+        for (label, runs, factor), colour in zip(lines, colours, strict=True):
+            draw_band(over, [curve(run, f"f1_{factor}") for run in runs], colour, label)
+        score_axis(over, "F1")
         over.set_xlabel("training step")
         groups = {label: _values(runs, f"f1_{factor}") for label, runs, factor in lines}
-        draw_runs(final, groups, inks)
+        draw_runs(final, groups, colours)
         for place, (_, runs, factor) in enumerate(lines):
             blind = max(_mean(runs, f"{name}_f1_{factor}") for name in ("periodic", "random"))
             final.plot([place - 0.3, place + 0.3], [blind, blind], "--", color="#7f7f7f")
-        unit(final, "F1 at the end; dashed: best blind control")
-        predicted = [(line, ink) for line, ink in zip(lines, inks, strict=True) if _predicts(line)]
+        score_axis(final, "F1 at the end; dashed: best blind control")
+        predicted = [
+            (line, colour) for line, colour in zip(lines, colours, strict=True) if _predicts(line)
+        ]
         accuracies = {line[0]: _predictions(line, "accuracy") for line, _ in predicted}
-        draw_runs(ahead, accuracies, [ink for _, ink in predicted])
-        unit(ahead, f"right events, of {EVENTS}")
+        draw_runs(ahead, accuracies, [colour for _, colour in predicted])
+        score_axis(ahead, f"right events, of {EVENTS}")
         over.legend(loc="upper left", fontsize=8)
         for axes in (final, ahead):
             axes.tick_params(axis="x", rotation=75, labelsize=8)
@@ -130,29 +133,31 @@ def draw(results: Results) -> Figure:
 def claims(results: Results) -> list[Claim]:
     rows = []
     for label, runs, factor in _lines(results):
-        told, config = setting(runs), _config(runs)
+        description, config = describe(runs), _config(runs)
         is_vta = isinstance(config.model, VTAConfig)
         paper = PAPER_F1.get(config.data.name, "figure only") if is_vta else "none"
-        rows.append(Claim(f"{label}: F1", paper, _values(runs, f"f1_{factor}"), told))
+        rows.append(Claim(f"{label}: F1", paper, _values(runs, f"f1_{factor}"), description))
         for name in ("periodic", "random"):
             values = _values(runs, f"{name}_f1_{factor}")
-            rows.append(Claim(f"{label}: F1 of a blind control, {name}", "none", values, told))
+            rows.append(
+                Claim(f"{label}: F1 of a blind control, {name}", "none", values, description)
+            )
         if not is_vta:
-            rows += _prediction_claims((label, runs, factor), told)
+            rows += _prediction_claims((label, runs, factor), description)
     return rows
 
 
-def _prediction_claims(line: Line, told: str) -> Iterator[Claim]:
+def _prediction_claims(line: Line, description: str) -> Iterator[Claim]:
     label, _, factor = line
     what = f"{label}, {EVENTS} events ahead"
-    yield Claim(what, PAPER_ACCURACY[factor], _predictions(line, "accuracy"), told)
+    yield Claim(what, PAPER_ACCURACY[factor], _predictions(line, "accuracy"), description)
     for key, words in (
         ("steps", "each right after the one before"),
         ("in_time", f"right at each of {AHEAD:,} frames"),
         ("reconstructed", "right in the reconstruction of the last frame"),
     ):
         if values := _predictions(line, key):
-            yield Claim(f"{what}: {words}", "none", values, told)
+            yield Claim(f"{what}: {words}", "none", values, description)
 
 
 Line = tuple[str, list[Result], str]  # a label, its runs, and the factor
@@ -164,7 +169,7 @@ def _lines(results: Results) -> Iterator[Line]:
         kind = "VTA" if isinstance(config.model, VTAConfig) else "CW-VAE"
         aligned = ", aligned" if variant.endswith("-aligned") else ""
         for _, factor in factors_of(config):
-            yield f"{kind}, {WORLDS[config.data.name]}{aligned}, {factor}", runs, factor
+            yield f"{kind}, {TITLES[config.data.name]}{aligned}, {factor}", runs, factor
 
 
 def _config(runs: Sequence[Result]) -> BaselineRun:
@@ -189,7 +194,7 @@ def _predictions(line: Line, key: str) -> list[float]:
     return [each[key] for each in found if key in each]
 
 
-def setting(runs: Sequence[Result]) -> str:
+def describe(runs: Sequence[Result]) -> str:
     """The preset and the main settings, for the table."""
     config = _config(runs)
     if config.preset.startswith("tiny/"):

@@ -16,7 +16,7 @@ from vpr.config import Data
 from vpr.data import BouncingBalls, MiniworldMaze, MovingBall
 from vpr.evaluation import evaluate
 from vpr.experiments.runner.base import Advance, Scale, Stopped
-from vpr.experiments.runner.trained import folder_name
+from vpr.experiments.runner.training_runs import folder_name
 from vpr.training.loop import Progress
 from vpr.training.metrics import StepLog
 from vpr.training.session import Session
