@@ -85,3 +85,11 @@ def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
     RunFolder(tmp_path).claim(run("vta", 2))
     with pytest.raises(VPRError, match="train it first"):
         load_baseline(tmp_path)
+
+
+def test_frames_are_encoded_relative_to_the_data(tmp_path: Path) -> None:
+    session = BaselineSession(run("vta", 2))
+    frames = session.batch()
+    encoded = (frames - session.model.pixel_mean) / session.model.pixel_std
+    assert abs(float(encoded.mean())) < 0.2
+    assert 0.8 < float(encoded.std()) < 1.2

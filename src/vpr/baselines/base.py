@@ -74,6 +74,11 @@ class Baseline(nn.Module):
         self.rule = make_rule(config)  # unused; the training loop sets it
         self.likelihood = make_likelihood(config.likelihood)
         self.codec = self._make_codec(codec_width)
+        # Mean and standard deviation of the pixels, with which frames are normalised.
+        self.pixel_mean: Tensor
+        self.pixel_std: Tensor
+        self.register_buffer("pixel_mean", torch.tensor(0.0))
+        self.register_buffer("pixel_std", torch.tensor(1.0))
         self.steps_done: Tensor  # of training
         self.register_buffer("steps_done", torch.zeros((), dtype=torch.long))
 
@@ -133,6 +138,12 @@ class Baseline(nn.Module):
         return frames.clamp(0, 1) if len(self.config.frame) == 3 else frames
 
     @torch.no_grad()
+    def normalise(self, video: Tensor) -> None:
+        """Encode frames relative to the mean and the standard deviation of these."""
+        self.pixel_mean.fill_(float(video.mean()))
+        self.pixel_std.fill_(float(video.std()) + 1e-6)
+
+    @torch.no_grad()
     def after_step(self) -> None:
         """Count a training step."""
         self.steps_done += 1
@@ -159,7 +170,8 @@ class Baseline(nn.Module):
         shape = (length, self.config.levels, batch, self.noise_size)
         if noise is not None and tuple(noise.shape) != shape:
             raise VPRError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
-        return self._infer(self.codec.encode(y).view(batch, length, -1), noise)
+        x = self.codec.encode((y - self.pixel_mean) / self.pixel_std)
+        return self._infer(x.view(batch, length, -1), noise)
 
     def _layout(self, video: Tensor, state: None) -> Tensor:
         """Check a video and return its frames in the layout of the codec."""

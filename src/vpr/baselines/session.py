@@ -45,14 +45,9 @@ class BaselineSession(Session):
         self.step += 1
 
     def _estimate_from_data(self) -> float:
-        """As in VPR; the encoder starts as if the frames were normalised in any case.
-
-        It takes the place of the normalisation in the published image networks.
-        """
+        """As in VPR; also the mean and standard deviation of the pixels."""
         weight = super()._estimate_from_data()
-        if not self.config.training.frame_nats:
-            video = self.batch()
-            self.model.codec.set_input(float(video.mean()), float(video.std()) + 1e-6)
+        self.model.normalise(self.batch())
         return weight
 
     def restore_windows(self, tensors: dict[str, Tensor]) -> None:

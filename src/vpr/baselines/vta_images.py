@@ -36,9 +36,6 @@ class VTAImages(Codec):
         self.out = nn.ConvTranspose2d(CHANNELS, colours, 4, 2, 1)
         nn.init.normal_(self.out.weight, std=OUTPUT_GAIN * output_scale / (4 * CHANNELS) ** 0.5)
 
-    def first_layer(self) -> nn.Conv2d:
-        return self.down[0]  # type: ignore[return-value]
-
     def encode(self, y: Tensor) -> Tensor:
         return self.down(y).flatten(1)  # type: ignore[no-any-return]
 
