@@ -330,6 +330,22 @@ class TestCommand:
         monkeypatch.setattr(flops, "SIZES", (64, 128))
         monkeypatch.setattr(stream, "BLOCK", 2)
 
+    def test_baselines(self, capsys: pytest.CaptureFixture[str]) -> None:
+        result = bench(capsys, "baselines", "--threads", "1", "--json")
+        names = ("vpr", "vta", "cw_vae", "vta_published")
+        assert list(result) == [
+            *("preset", "threads", "repeats", "frames", "frame"),
+            *(f"{name}_s" for name in names),
+            *(f"{name}_fps" for name in names),
+            *(f"{name}_over_vpr" for name in names[1:]),
+        ]
+        assert (result["frames"], result["frame"]) == (12, [3, 16, 16])
+        for name in names[1:]:
+            assert result[f"{name}_over_vpr"] == result[f"{name}_s"] / result["vpr_s"]
+            assert result[f"{name}_fps"] == pytest.approx(12 / result[f"{name}_s"])
+        shown = bench(capsys, "baselines", "--threads", "1")
+        assert "CW-VAE / VPR" in shown
+
     def test_train(self, capsys: pytest.CaptureFixture[str]) -> None:
         ballast = torch.ones(150 * 2**20)  # 600 MB of this process, which must not be counted
         result = bench(capsys, "train", "--threads", "1", "--json", "--model.levels", "3")

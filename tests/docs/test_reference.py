@@ -8,7 +8,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = {"vpr": "vpr.md", "vpr.data": "data.md", "vpr.evaluation": "evaluation.md"}
+PAGES = {
+    "vpr": "vpr.md",
+    "vpr.baselines": "baselines.md",
+    "vpr.data": "data.md",
+    "vpr.evaluation": "evaluation.md",
+}
 ENTRY = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
 
 

@@ -27,6 +27,9 @@ round.
   segment Footage to files on one core, compared with the content detector of PySceneDetect, for the
           given files or a generated minute; also the shares of decoding and model, and the memory
           of an hour compared with a minute.
+  baselines
+          A training step of VPR, VTA and CW-VAE on the same frames, with the image network of the
+          preset; also of VTA with its published image network.
 
 Ratios depend less on the load of the machine than times; more --repeats make both more precise.
 """
@@ -37,7 +40,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = DESCRIPTION
     parser.usage = (
-        "vpr bench {train,stream,rollout,data} [--preset PRESET] [--FIELD VALUE …]\n"
+        "vpr bench {train,stream,rollout,data,baselines} [--preset PRESET] [--FIELD VALUE …]\n"
         "       vpr bench segment [FILE …] [--model MODEL]"
     )
     parser.epilog = "The values in brackets are the defaults of the preset."
@@ -50,7 +53,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     if kind in (None, "stream"):
         add_number(parser, "--frames", 100_000, "Frames of the long stream, for KIND stream.")
     if kind not in ("stream", "rollout"):
-        add_threads(parser, 2, ", for KIND train and data")
+        add_threads(parser, 2, ", for KIND train, data and baselines")
     named = [word.removeprefix("--preset=") for word in words]
     chosen = next((PRESETS[word] for word in named if word in PRESETS), PRESETS[DEFAULT])
     add_config_flags(parser, chosen, words)
@@ -108,6 +111,14 @@ def _data(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     use_threads(arguments.threads)
     prepare(config.data)  # rendering is not part of the cost of a batch
     return bench_data(config, arguments.repeats, progress_bar)
+
+
+def _baselines(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
+    from vpr.bench import bench_baselines
+    from vpr.utils.threads import use_threads
+
+    use_threads(arguments.threads)
+    return bench_baselines(config, arguments.repeats, progress_bar)
 
 
 def _segment(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -201,6 +212,27 @@ def _show_data(result: dict[str, Any]) -> None:
     _bars({"batch / step: 0 is data that costs nothing": result["data_share"]})
 
 
+def _show_baselines(result: dict[str, Any]) -> None:
+    names = {
+        "vpr": "VPR",
+        "vta": "VTA",
+        "cw_vae": "CW-VAE",
+        "vta_published": "VTA with its published image network",
+    }
+    there = {key: words for key, words in names.items() if f"{key}_s" in result}
+    _seconds(
+        f"A training step, {result['frames']} frames, {_how(result)}",
+        {words: result[f"{key}_s"] for key, words in there.items()},
+    )
+    _bars(
+        {
+            f"{words} / VPR: above 1, VPR is faster": result[f"{key}_over_vpr"]
+            for key, words in there.items()
+            if key != "vpr"
+        }
+    )
+
+
 def _show_segment(result: dict[str, Any]) -> None:
     for each in result["files"]:
         print_table(
@@ -256,4 +288,5 @@ RUN = {
     "rollout": (_rollout, _show_rollout),
     "data": (_data, _show_data),
     "segment": (_segment, _show_segment),
+    "baselines": (_baselines, _show_baselines),
 }

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from vpr.baselines.base import Baseline
 from vpr.data import Batch, Dataset, evaluation_rng, unseen
 from vpr.evaluation.scores import Marks, periodic_like, random_like, score
 from vpr.model import VPR
@@ -29,7 +30,7 @@ class Observed(NamedTuple):
 
 @torch.no_grad()
 def evaluate(
-    model: VPR,
+    model: VPR | Baseline,
     data: Dataset,
     *,
     sequences: int = 256,
@@ -59,7 +60,7 @@ def evaluate(
 
 
 def _observe(
-    model: VPR, batch: Batch, seed: int, on_progress: Callable[[int], None] | None
+    model: VPR | Baseline, batch: Batch, seed: int, on_progress: Callable[[int], None] | None
 ) -> Observed:
     generator = torch.Generator().manual_seed(seed)
     marks: list[list[NDArray[Any]]] = []

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from vpr.baselines.base import Baseline
 from vpr.evaluation.readers import Reader, Reading, concatenate
 from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
@@ -44,7 +45,7 @@ def read_jumps(
 
 
 @torch.no_grad()
-def read_present(model: VPR, reader: Reader, video: Tensor) -> Reading:
+def read_present(model: VPR | Baseline, reader: Reader, video: Tensor) -> Reading:
     """Each factor (B,) in the reconstruction of the last frame of a video (B, T, *frame)."""
     videos = torch.split(video.to(model.device, model.dtype), CHUNK)
     return concatenate([reader(model.reconstruct(model.observe(v).c0[:, -1])) for v in videos])

@@ -4,6 +4,7 @@ from vpr.errors import VPRError
 from vpr.experiments.figures import (
     ablation,
     adaptation,
+    baselines,
     bouncing_balls_events,
     criteria,
     decision,
@@ -48,6 +49,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         montage,
         nested_worlds,
         ablation,
+        baselines,
     )
 }
 

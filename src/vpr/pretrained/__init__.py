@@ -29,7 +29,7 @@ from vpr.data import Dataset, dataset
 from vpr.errors import VPRError
 from vpr.generation.durations import Durations
 from vpr.model import VPR
-from vpr.utils.config_json import from_dict, to_dict, typed
+from vpr.utils.config_json import KIND, from_dict, to_dict, typed
 from vpr.utils.files import (
     digest,
     read_json,
@@ -63,7 +63,10 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
 def load_model(name: Path | str) -> VPR:
     """Load a shipped model by name, a folder on this machine, or a repository of the HF hub."""
     folder = _find(str(name))
-    config = from_dict(ModelConfig, read_config(folder).get("model", {}), f"{CONFIG}.model")
+    data = read_config(folder).get("model", {})
+    if isinstance(data, dict) and KIND in data:
+        raise VPRError(f"{folder} is a baseline: load it with vpr.baselines.load_baseline")
+    config = from_dict(ModelConfig, data, f"{CONFIG}.model")
     _check_shapes(config, folder / MODEL)  # before the memory for the model is allocated
     tensors = with_current_names(read_tensors(folder / MODEL)[0])
     check_weights(tensors, folder / MODEL)

@@ -74,7 +74,7 @@ class RunFolder:
         keep the lengths that were planned when the run began.
         """
         self._check_free()
-        before = self.config() if self.exists() else None
+        before = self.config(type(config)) if self.exists() else None
         if before is not None:
             self._check_same(before, config)
         if before is not None and before.training.steps < config.training.steps:
@@ -131,11 +131,12 @@ class RunFolder:
             words = f"another process is training in {self.path}: wait, or choose another --out"
             raise VPRError(words) from None
 
-    def config(self) -> RunConfig:
+    def config(self, kind: type[RunConfig] = RunConfig) -> RunConfig:
+        """The configuration of the run, of this class."""
         data = read_config(self.path)
         if "stages" not in data:
             raise VPRError(f"{self.path} was trained by an older vpr: train it again, elsewhere")
-        return from_dict(RunConfig, data, CONFIG)
+        return from_dict(kind, data, CONFIG)
 
     def load(self, path: Path | None = None) -> Checkpoint:
         """The last checkpoint, or that in the file `path`."""

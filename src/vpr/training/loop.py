@@ -66,12 +66,13 @@ def train(
     inspect: Callable[[Session], None] | None = None,
     until: int | None = None,
     accelerator: str = "cpu",
+    make_session: Callable[[RunConfig, torch.device], Session] = Session,
 ) -> Outcome:
     """Train into the folder `out`, or resume the run in this folder.
 
     Stops with a checkpoint at the end, at step `until`, and at Ctrl-C or SIGTERM. After each step,
     `on_step` is called with the metrics of the step and `inspect` with the session, which it must
-    not change.
+    not change. `make_session` selects another model class, see `vpr.baselines`.
     """
     start = perf_counter()
     fabric = _fabric(accelerator)
@@ -80,7 +81,7 @@ def train(
         raise VPRError(f"until must be 1 or more, got {until}")
     folder = RunFolder(out)
     with folder.locked():
-        session = Session(config, fabric.device)
+        session = make_session(config, fabric.device)
         folder.claim(config)
         folder.resume(session.restore)
         if session.step < until and not session.is_finished:

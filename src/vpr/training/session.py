@@ -30,13 +30,9 @@ class Session:
     def __init__(self, config: RunConfig, device: torch.device | str = "cpu") -> None:
         self.config = config
         torch.manual_seed(config.seed)
-        self.model = VPR(config.model).to(device)
+        self.model = self.make_model().to(device)
         self.rule = self.model.rule
-        self.optimiser = torch.optim.Adam(
-            self.model.parameters(),
-            lr=config.training.learning_rate,
-            fused=self.model.device.type in ("cpu", "cuda"),
-        )
+        self.optimiser = self.make_optimiser()
         self.rng = training_rng(config.seed)
         self.noise = torch.Generator().manual_seed(config.seed)  # of the latent states
         self.chance = torch.Generator().manual_seed(config.seed + 2**32)  # of random updates
@@ -47,13 +43,23 @@ class Session:
         self.step = 0
         self.reconstruction_weight = self._estimate_from_data()
 
+    def make_model(self) -> VPR:
+        """The untrained model."""
+        return VPR(self.config.model)
+
+    def make_optimiser(self) -> torch.optim.Optimizer:
+        return torch.optim.Adam(
+            self.model.parameters(),
+            lr=self.config.training.learning_rate,
+            fused=self.model.device.type in ("cpu", "cuda"),
+        )
+
     def checkpoint(self) -> Checkpoint:
         tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
         for name, parameter in self.model.named_parameters():
             for key, value in self.optimiser.state.get(parameter, {}).items():
                 tensors[f"adam.{name}.{key}"] = value
-        for level, window in enumerate(self.windows or (), start=2):
-            tensors |= {f"window.{level}.{k}": v for k, v in window._asdict().items()}
+        tensors |= _window_tensors(self.windows or ())
         tensors |= {name: each.get_state() for name, each in self._generators().items()}
         notes = {
             "step": self.step,
@@ -68,8 +74,6 @@ class Session:
         tensors, notes = checkpoint
         check_tensors(tensors, self._template(tensors))
         step, planned = (self._checked_step(notes, name) for name in ("step", "planned"))
-        levels = range(2, self.config.model.levels + 1)
-        windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
         try:
             self.rng.bit_generator.state = notes["data"]
             for name, generator in self._generators().items():
@@ -82,7 +86,7 @@ class Session:
                 key: value.to(parameter.device)
                 for key, value in _under(tensors, f"adam.{name}.").items()
             }
-        self.windows = tree_map(lambda tensor: tensor.to(self.model.device), windows)
+        self.restore_windows(tensors)
         self.step, self.planned = step, planned
         self.timetable = Timetable(self.config.stages, planned, self.last())
 
@@ -102,11 +106,23 @@ class Session:
             if f"adam.{name}.step" not in found:
                 continue
             tensors[f"adam.{name}.step"] = torch.zeros(())
-            tensors |= {f"adam.{name}.{key}": parameter for key in ("exp_avg", "exp_avg_sq")}
-        state = self.model.initial(self.config.training.batch_size)
-        for level, window in enumerate(state.windows, start=2):
-            tensors |= {f"window.{level}.{k}": v for k, v in window._asdict().items()}
+            tensors |= {f"adam.{name}.{key}": parameter for key in self._moments()}
+        tensors |= _window_tensors(self.initial_windows())
         return tensors | {name: each.get_state() for name, each in self._generators().items()}
+
+    def _moments(self) -> tuple[str, ...]:
+        """Names of the averages that Adam stores for each parameter."""
+        amsgrad = self.optimiser.defaults["amsgrad"]
+        return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if amsgrad else 2]
+
+    def initial_windows(self) -> tuple[Window, ...]:
+        """The windows of D_st of a new run."""
+        return self.model.initial(self.config.training.batch_size).windows
+
+    def restore_windows(self, tensors: dict[str, Tensor]) -> None:
+        levels = range(2, self.config.model.levels + 1)
+        windows = tuple(Window(**_under(tensors, f"window.{n}.")) for n in levels)
+        self.windows = tree_map(lambda tensor: tensor.to(self.model.device), windows)
 
     def batch(self) -> Tensor:
         """The next training batch (B, T, *frame)."""
@@ -228,6 +244,14 @@ def check_tensors(tensors: dict[str, Tensor], template: dict[str, Tensor]) -> No
         positive = name.startswith(("window.", "adam.")) and not name.endswith("exp_avg")
         if not whole or (positive and bool((found < 0).any())):
             raise VPRError(f"the checkpoint is damaged: {name} has impossible values")
+
+
+def _window_tensors(windows: tuple[Window, ...]) -> dict[str, Tensor]:
+    return {
+        f"window.{level}.{key}": value
+        for level, window in enumerate(windows, start=2)
+        for key, value in window._asdict().items()
+    }
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -1,0 +1,221 @@
+"""VTA and CW-VAE: F1 of their boundaries with controls, and 200 events predicted by CW-VAE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import torch
+
+from vpr.baselines import CWVAE, BaselineRun, VTAConfig, load_baseline
+from vpr.data import ThreeDShapesDynamic
+from vpr.evaluation.jumps import advances_by_one, in_order, read_present
+from vpr.evaluation.open_loop import events_in, read_open_loop
+from vpr.evaluation.readers import accuracy
+from vpr.evaluation.timing import future
+from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Result, Results, Scale
+from vpr.experiments.runner.settings import scaled_count
+from vpr.experiments.runner.store import with_seed
+from vpr.experiments.shared.baseline_runs import (
+    baseline_run,
+    factors_of,
+    final_scores,
+    finish_baseline,
+)
+from vpr.experiments.shared.panels import curve, draw_band, draw_runs, score_axis
+from vpr.experiments.shared.readers import evaluation_batch, readable_data, reader_for
+from vpr.utils.config_json import from_dict
+from vpr.utils.figures import panels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+VARIANTS = (
+    "vta-moving-ball",
+    "cw-vae-moving-ball",
+    "cw-vae-moving-ball-aligned",
+    "vta-3dsd",
+    "cw-vae-3dsd",
+    "cw-vae-3dsd-aligned",
+    "vta-bouncing-balls",
+    "vta-maze",
+    "vta-synthetic",
+)
+TITLES = {
+    "moving-ball": "Moving Ball",
+    "3dsd": "3DSD",
+    "bouncing-balls": "Bouncing Balls",
+    "maze": "Miniworld Maze",
+    "synthetic": "Synthetic",
+}
+EVENTS, SEQUENCES = 200, 64
+CONTEXT = 36  # frames before the prediction, as published
+AHEAD = 1600  # predicted frames: 200 events of the slowest factor, the object of 3DSD
+PAPER_F1 = {"moving-ball": "0.52 ± 0.05 (VTA, project page)"}
+PAPER_ACCURACY = {"colour": "0.47 ± 0.09", "wall": "0.92 ± 0.05", "object": "0.71 ± 0.02"}
+
+
+def variants(scale: Scale) -> dict[str, BaselineRun]:
+    return {name: baseline_run(name, scale) for name in VARIANTS}
+
+
+def measure(config: BaselineRun, seed: int, runs: Path, advance: Advance) -> Measured:
+    """Train, score the boundaries, and let CW-VAE predict."""
+    config = with_seed(config, seed)
+    record, folder = finish_baseline(config, runs, advance)
+    start, metrics = perf_counter(), final_scores(record, config)
+    model = load_baseline(folder)
+    if isinstance(model, CWVAE):
+        metrics["prediction"] = predict(model, config, runs)
+    seconds = record["seconds"] + perf_counter() - start
+    return Measured(metrics, seconds, record["provenance"])
+
+
+def predict(model: CWVAE, config: BaselineRun, runs: Path) -> dict[str, dict[str, float]]:
+    """Of each factor: the share of right events, of right steps, and of frames in time.
+
+    An event is a change of the factor in the predicted frames. `accuracy` compares event k with the
+    factor k places on in its cycle, `steps` each event with the one before; events that are missing
+    count as wrong. `in_time` compares every frame, for factors that change at fixed periods.
+    """
+    batch = evaluation_batch(config, SEQUENCES, CONTEXT)
+    reader, data = reader_for(config, runs), readable_data(config)
+    video, events = torch.from_numpy(batch.frames), scaled_count(config, EVENTS)
+    decoded = read_open_loop(model, reader, video, scaled_count(config, AHEAD))
+    present = read_present(model, reader, video)
+    found = {}
+    for _, factor in factors_of(config):
+        seen, count = batch.factors[factor], data.counts[factor]
+        last = seen[:, -1]
+        predicted_events = events_in(decoded[factor], last, events)
+        found[factor] = {
+            "accuracy": float(in_order(predicted_events, last, count).mean()),
+            "steps": float(advances_by_one(predicted_events, last, count).mean()),
+            "events": float((predicted_events >= 0).mean()),
+            "reconstructed": accuracy({factor: present[factor]}, {factor: last})[factor],
+        }
+        if isinstance(data, ThreeDShapesDynamic):
+            period = {"wall": data.wall_period, "object": data.object_period}[factor]
+            true = future(seen, batch.changes[factor], period, count, decoded[factor].shape[1])
+            found[factor]["in_time"] = float((decoded[factor] == true).mean())
+    return found
+
+
+def draw(results: Results) -> Figure:
+    """F1 over training; F1 at the end beside the best blind control; right events of CW-VAE."""
+    lines = list(_lines(results))
+    colours = [f"C{n}" for n in range(len(lines))]
+    with panels(3, width=6.0, height=4.6) as (figure, (over, final, ahead)):
+        for (label, runs, factor), colour in zip(lines, colours, strict=True):
+            draw_band(over, [curve(run, f"f1_{factor}") for run in runs], colour, label)
+        score_axis(over, "F1")
+        over.set_xlabel("training step")
+        groups = {label: _values(runs, f"f1_{factor}") for label, runs, factor in lines}
+        draw_runs(final, groups, colours)
+        for place, (_, runs, factor) in enumerate(lines):
+            blind = max(_mean(runs, f"{name}_f1_{factor}") for name in ("periodic", "random"))
+            final.plot([place - 0.3, place + 0.3], [blind, blind], "--", color="#7f7f7f")
+        score_axis(final, "F1 at the end; dashed: best blind control")
+        predicted = [
+            (line, colour) for line, colour in zip(lines, colours, strict=True) if _predicts(line)
+        ]
+        accuracies = {line[0]: _predictions(line, "accuracy") for line, _ in predicted}
+        draw_runs(ahead, accuracies, [colour for _, colour in predicted])
+        score_axis(ahead, f"right events, of {EVENTS}")
+        over.legend(loc="upper left", fontsize=8)
+        for axes in (final, ahead):
+            axes.tick_params(axis="x", rotation=75, labelsize=8)
+    return figure
+
+
+def claims(results: Results) -> list[Claim]:
+    rows = []
+    for label, runs, factor in _lines(results):
+        description, config = describe(runs), _config(runs)
+        is_vta = isinstance(config.model, VTAConfig)
+        paper = PAPER_F1.get(config.data.name, "figure only") if is_vta else "none"
+        rows.append(Claim(f"{label}: F1", paper, _values(runs, f"f1_{factor}"), description))
+        for name in ("periodic", "random"):
+            values = _values(runs, f"{name}_f1_{factor}")
+            rows.append(
+                Claim(f"{label}: F1 of a blind control, {name}", "none", values, description)
+            )
+        if not is_vta:
+            rows += _prediction_claims((label, runs, factor), description)
+    return rows
+
+
+def _prediction_claims(line: Line, description: str) -> Iterator[Claim]:
+    label, _, factor = line
+    what = f"{label}, {EVENTS} events ahead"
+    yield Claim(what, PAPER_ACCURACY[factor], _predictions(line, "accuracy"), description)
+    for key, words in (
+        ("steps", "each right after the one before"),
+        ("in_time", f"right at each of {AHEAD:,} frames"),
+        ("reconstructed", "right in the reconstruction of the last frame"),
+    ):
+        if values := _predictions(line, key):
+            yield Claim(f"{what}: {words}", "none", values, description)
+
+
+Line = tuple[str, list[Result], str]  # a label, its runs, and the factor
+
+
+def _lines(results: Results) -> Iterator[Line]:
+    for variant, runs in results.items():
+        config = _config(runs)
+        kind = "VTA" if isinstance(config.model, VTAConfig) else "CW-VAE"
+        aligned = ", aligned" if variant.endswith("-aligned") else ""
+        for _, factor in factors_of(config):
+            yield f"{kind}, {TITLES[config.data.name]}{aligned}, {factor}", runs, factor
+
+
+def _config(runs: Sequence[Result]) -> BaselineRun:
+    return from_dict(BaselineRun, runs[0].config, "config")
+
+
+def _values(runs: Sequence[Result], name: str) -> list[float]:
+    return [run.metrics[name] for run in runs]
+
+
+def _mean(runs: Sequence[Result], name: str) -> float:
+    return sum(_values(runs, name)) / len(runs)
+
+
+def _predicts(line: Line) -> bool:
+    return "prediction" in line[1][0].metrics
+
+
+def _predictions(line: Line, key: str) -> list[float]:
+    _, runs, factor = line
+    found = [run.metrics["prediction"][factor] for run in runs]
+    return [each[key] for each in found if key in each]
+
+
+def describe(runs: Sequence[Result]) -> str:
+    """The preset and the main settings, for the table."""
+    config = _config(runs)
+    if config.preset.startswith("tiny/"):
+        return f"{config.preset}: a run of seconds, which measures nothing"
+    model, training = config.model, config.training
+    if isinstance(model, VTAConfig):
+        own = f"segments up to {model.longest} frames and {model.most} a sequence in the prior"
+    else:
+        own = f"intervals {', '.join(map(str, model.intervals))}"
+    return (
+        f"{config.preset}: image network {model.network}, {own}, {training.steps:,} steps of "
+        f"{training.batch_size} sequences of {training.length} frames"
+    )
+
+
+EXPERIMENT = Experiment(
+    name="baselines",
+    title="VTA and CW-VAE: F1 of boundaries, and 200 predicted events of CW-VAE",
+    cost="five to twenty minutes a run",
+    variants=variants,
+    measure=measure,
+    draw=draw,
+    claims=claims,
+)
