@@ -2,8 +2,8 @@
 
 A run of paper/… has the published learning rate and clipping. A run of cpu/… has the steps, the
 frames per step and the learning rate of VPR's cpu preset on the same data, and β rises from 0 over
-the first fifth: with β = 1 from the start, the states stay empty in so short a run. The temperature
-of VTA, published for 500,000 steps, is rescaled to fall as far within the run.
+the first fifth. The temperature of VTA, published for 500,000 steps, is rescaled to fall as far
+within the run.
 """
 
 from __future__ import annotations
