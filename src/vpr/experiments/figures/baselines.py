@@ -27,7 +27,7 @@ from vpr.experiments.shared.baseline_runs import (
 from vpr.experiments.shared.panels import curve, draw_band, draw_runs, score_axis
 from vpr.experiments.shared.readers import evaluation_batch, readable_data, reader_for
 from vpr.utils.config_json import from_dict
-from vpr.utils.figures import panels
+from vpr.utils.figures import GREY, line_colours, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,7 +106,7 @@ def predict(model: CWVAE, config: BaselineRun, runs: Path) -> dict[str, dict[str
 def draw(results: Results) -> Figure:
     """F1 over training; F1 at the end beside the best blind control; right events of CW-VAE."""
     lines = list(_lines(results))
-    colours = [f"C{n}" for n in range(len(lines))]
+    colours = line_colours(len(lines))
     with panels(3, width=6.0, height=4.6) as (figure, (over, final, ahead)):
         for (label, runs, factor), colour in zip(lines, colours, strict=True):
             draw_band(over, [curve(run, f"f1_{factor}") for run in runs], colour, label)
@@ -116,7 +116,7 @@ def draw(results: Results) -> Figure:
         draw_runs(final, groups, colours)
         for place, (_, runs, factor) in enumerate(lines):
             blind = max(_mean(runs, f"{name}_f1_{factor}") for name in ("periodic", "random"))
-            final.plot([place - 0.3, place + 0.3], [blind, blind], "--", color="#7f7f7f")
+            final.plot([place - 0.3, place + 0.3], [blind, blind], "--", color=GREY)
         score_axis(final, "F1 at the end; dashed: best blind control")
         predicted = [
             (line, colour) for line, colour in zip(lines, colours, strict=True) if _predicts(line)

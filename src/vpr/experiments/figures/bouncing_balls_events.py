@@ -10,7 +10,7 @@ from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import level_claims, level_scores
 from vpr.experiments.shared.panels import curve, draw_band, score_axis
-from vpr.utils.figures import BOTH, GREY, panels
+from vpr.utils.figures import GREY, OTHERS, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,7 @@ def draw(results: Results) -> Figure:
     (runs,) = results.values()
     with panels(3) as (figure, axes):
         for name, each in zip(RATES, axes, strict=True):
-            draw_band(each, [curve(run, f"{name}_colour") for run in runs], BOTH, "VPR")
+            draw_band(each, [curve(run, f"{name}_colour") for run in runs], OTHERS[0], "VPR")
             each.set_xlabel("training step")
             score_axis(each, f"{RATES[name]}, level 2")
         random = [run.metrics["random_f1_colour"] for run in runs]

@@ -12,7 +12,7 @@ from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Inspection, Record, measure_training, record_steps
 from vpr.experiments.shared.moving_ball import LEVEL, moving_ball_run, training_curve
 from vpr.experiments.shared.panels import curve, draw_band, score_axis
-from vpr.utils.figures import BOTH, CE, CU, GREY, panels
+from vpr.utils.figures import CE, CU, D_CH, D_ST, GREY, THRESHOLD, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,10 +75,10 @@ def _draw_sequence(axes: Axes, moment: dict[str, Any], words: str) -> None:
     for frame in frames[np.asarray(sequence["true"])]:
         first = frame == frames[np.asarray(sequence["true"])][0]
         axes.axvline(frame, color="#dddddd", linewidth=4, label="colour changes" if first else None)
-    axes.plot(frames, _numbers(sequence["kl_static"]), color=BOTH, label="D_st")
-    axes.plot(frames, _numbers(sequence["kl_change"]), color=CE, label="D_ch (CE)")
+    axes.plot(frames, _numbers(sequence["kl_static"]), color=D_ST, label="D_st")
+    axes.plot(frames, _numbers(sequence["kl_change"]), color=D_CH, label="D_ch (CE)")
     threshold = _numbers(sequence["threshold"])
-    axes.plot(frames, threshold, color=CU, linestyle="--", label="threshold (CU)")
+    axes.plot(frames, threshold, color=THRESHOLD, linestyle="--", label="threshold (CU)")
     axes.set_yscale("log")
     title = words if moment["step"] == EARLY else f"{words}, step {moment['step']}"
     axes.set_title(title, color=GREY)

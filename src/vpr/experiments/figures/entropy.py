@@ -13,13 +13,13 @@ from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Record, measure_training, record_steps
 from vpr.experiments.shared.moving_ball import moving_ball_run, training_curve
 from vpr.experiments.shared.panels import curve, draw_band, draw_runs
-from vpr.utils.figures import BOTH, OTHERS, panels
+from vpr.utils.figures import OTHERS, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LABELS = {"entropy_gap": "entropies", "cross_entropy_gap": "cross entropies"}
-COLOURS = {"entropy_gap": OTHERS[0], "cross_entropy_gap": BOTH}
+COLOURS = {"entropy_gap": OTHERS[1], "cross_entropy_gap": OTHERS[0]}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:

@@ -15,7 +15,7 @@ from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.moving_ball import moving_ball_run, scores
 from vpr.experiments.shared.panels import sample_std, score_axis
-from vpr.utils.figures import BOTH, panels
+from vpr.utils.figures import OTHERS, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,8 +66,8 @@ def _draw_marginal(
     f1 = [np.array([r.metrics["f1"] for r in runs if value_of(r) == v]) for v in present]
     mean, std = np.array([f.mean() for f in f1]), np.array([sample_std(f) for f in f1])
     places = np.arange(len(present))
-    axes.plot(places, mean, "o-", color=BOTH)
-    axes.fill_between(places, mean - std, mean + std, color=BOTH, alpha=0.2, linewidth=0)
+    axes.plot(places, mean, "o-", color=OTHERS[0])
+    axes.fill_between(places, mean - std, mean + std, color=OTHERS[0], alpha=0.2, linewidth=0)
     axes.set_xticks(places, [str(value) for value in present])
     axes.set_xlabel(name)
     score_axis(axes, "F1 of level 2")
