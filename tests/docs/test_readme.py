@@ -180,7 +180,7 @@ def test_results_are_those_of_the_files(row: str) -> None:
         assert seeds == ""
         return
     (claim,) = (each for each in experiment.claims(results) if each.what == what)
-    assert paper == claim.paper
+    assert paper == str(claim.paper)
     assert ours.strip("*") == mean_and_std(claim)
     assert [seeds] == [str(count) for count in counts]
 

@@ -12,7 +12,6 @@ from vpr.utils.figures import GREY, OTHERS, panels, require_matplotlib
 from vpr.utils.files import write_bytes, write_text
 
 
-
 def write_sweep(stem: Path, sweep: Sweep) -> list[Path]:
     """Write NAME.sweep.csv and NAME.sweep.png; returns the paths."""
     table, figure_path = (stem.with_name(f"{stem.name}.sweep.{kind}") for kind in ("csv", "png"))

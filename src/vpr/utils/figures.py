@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 D_ST, BOTH, CE, CU, GREY = (
-    colour.light
-    for colour in (palette.D_ST, palette.BOTH, palette.CE, palette.CU, palette.CLOCK)
+    colour.light for colour in (palette.D_ST, palette.BOTH, palette.CE, palette.CU, palette.CLOCK)
 )
 D_CH, THRESHOLD = palette.D_CH.light, palette.THRESHOLD.light
 OTHERS = palette.OTHERS

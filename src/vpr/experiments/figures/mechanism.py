@@ -52,6 +52,7 @@ def trained_like(config: RunConfig, other: RunConfig) -> RunConfig:
 
 EXPERIMENT = Experiment(
     name="mechanism",
+    paper="",
     title="Moving Ball: our recipe and the paper's training, same network, same number of steps",
     cost="one training run of cpu/moving-ball; ours is shared with criteria",
     variants=variants,

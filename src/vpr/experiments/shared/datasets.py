@@ -16,9 +16,7 @@ LEVEL_FACTORS: Mapping[str, Mapping[int, str]] = {  # dataset → level → its 
     "moving-ball": {2: "colour"},
     "3dsd": {1: "floor", 2: "wall", 3: "object"},
 }
-FACTOR_COLOURS = dict(
-    zip(("colour", "wall", "object"), OTHERS, strict=False)
-)  # in figures
+FACTOR_COLOURS = dict(zip(("colour", "wall", "object"), OTHERS, strict=False))  # in figures
 
 
 def dataset_runs(scale: Scale) -> dict[str, RunConfig]:
