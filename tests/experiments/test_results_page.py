@@ -25,7 +25,9 @@ def test_a_table_has_columns_for_controls_if_there_are_any() -> None:
     rows = claims_table([F1._replace(controls=CONTROLS), F1], Footnotes()).splitlines()
     assert rows[0].endswith("| n | periodic | random |")
     first, second = rows[2:]
-    assert first.endswith("| 0.97 ± 0.03 | 0.9500 ± 0.0707 | 0.9000, 1.0000 | 2 | 0.3000 | 0.1000 |")
+    assert first.endswith(
+        "| 0.97 ± 0.03 | 0.9500 ± 0.0707 | 0.9000, 1.0000 | 2 | 0.3000 | 0.1000 |"
+    )
     assert second.endswith("| 2 | – | – |")
 
 

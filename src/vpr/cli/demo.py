@@ -8,9 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vpr.cli.options import MODEL_HELP, add_data, add_sequences
-from vpr.cli.show import file_stem, prepare_for_few, print_json, print_table, sequence_length
+from vpr.cli.show import (
+    file_stem,
+    prepare_for_few,
+    print_json,
+    print_table,
+    progress_bar,
+    sequence_length,
+)
 
 if TYPE_CHECKING:
+    from vpr.pages.demo.demo_run import Clip
     from vpr.pages.demo.summary_table import Row
 
 DEFAULT = "moving-ball"
@@ -24,6 +32,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     add_data(parser)
     parser.add_argument(
         "--out", metavar="FILE", type=Path, help="HTML page. [demo.html, or demo-MODEL.html]"
+    )
+    parser.add_argument(
+        "--gif", metavar="FILE", type=Path, help="Also write the first sequence as an animation."
     )
     add_sequences(parser, sequences=4, seed=1)
 
@@ -46,12 +57,23 @@ def run(arguments: argparse.Namespace) -> int:
     )
     out = arguments.out or _page_of(arguments.model)
     write_text(out, demo_page(demo))
+    files = {"page": str(out)}
+    if arguments.gif:
+        _write_gif(arguments.gif, demo.clips[0])
+        files["gif"] = str(arguments.gif)
     if arguments.json:
-        print_json(demo_json(demo) | {"page": str(out)})
+        print_json(demo_json(demo) | files)
     else:
         _print(summary_rows(demo))
         print(f"Open {out} in a browser.")
     return 0
+
+
+def _write_gif(path: Path, clip: Clip) -> None:
+    from vpr.pages.demo.demo_animation import write_animation
+
+    with progress_bar(len(clip.frames)) as advance:
+        write_animation(path, clip, lambda done: advance(done, "frames of the animation"))
 
 
 def _page_of(model: str) -> Path:
