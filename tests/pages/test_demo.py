@@ -310,7 +310,7 @@ class TestParts:
         assert all(low <= np.log10(tick) <= high for tick in scale.ticks())
 
 
-@pytest.mark.parametrize("fields", [{}, {"levels": 3, "data": ROOM}, {"data": Synthetic()}])
+@pytest.mark.parametrize("fields", [{}, {"levels": 3, "data": ROOM}])
 def test_the_animation_shows_every_frame(
     fields: dict[str, object], show: Show, tmp_path: Path
 ) -> None:

@@ -28,6 +28,7 @@ Values = NDArray[np.floating[Any]]
 PAUSE = 8  # frames for which the last one is shown
 MILLISECONDS = 180  # of a frame
 DPI = 80
+WIDTH, ROW, ABOVE, BELOW = 11.5, 2.3, 0.6, 0.6  # inches
 EVENTS: dict[Kind, tuple[str, str]] = {  # marker and label
     "expected": ("o", "event, CE"),
     "unexpected": ("s", "event, CU"),
@@ -51,9 +52,7 @@ def _frames(clip: Clip) -> Iterator[Pixels]:
         picture = video.imshow(as_images(clip.frames[None])[0, 0])
         parts = [_level(axes, clip, level) for axes, level in zip(rows, clip.levels, strict=True)]
         handles = {text: handle for handle, text in _legend(rows)}
-        figure.legend(handles.values(), handles, loc="outside upper right", ncols=7, fontsize=11)
-        figure.canvas.draw()
-        figure.set_layout_engine("none")  # the layout does not change any more
+        figure.legend(handles.values(), handles, loc="upper right", ncols=8, fontsize=11)
         for t, pixels in enumerate(as_images(clip.frames[None])[0]):
             picture.set_data(pixels)
             video.set_title(f"frame {t}")
@@ -66,10 +65,13 @@ def _frames(clip: Clip) -> Iterator[Pixels]:
 def _figure(clip: Clip) -> Iterator[tuple[Figure, Axes, list[Axes]]]:
     """The video on the left, and a row for each level, the highest at the top."""
     count = len(clip.levels)
-    with panels(1, width=11.5, height=1.2 + 2.2 * count) as (figure, (whole,)):
+    height = BELOW + ABOVE + ROW * count
+    with panels(1, width=WIDTH, height=height) as (figure, (whole,)):
         whole.remove()
+        figure.set_layout_engine("none")  # the same layout for every frame
         figure.set_dpi(DPI)
-        grid = figure.add_gridspec(count, 2, width_ratios=(1, 3.6))
+        grid = figure.add_gridspec(count, 2, width_ratios=(1, 3.6), wspace=0.26, hspace=0.3)
+        grid.update(left=0.01, right=0.985, bottom=BELOW / height, top=1 - ABOVE / height)
         video = figure.add_subplot(grid[:, 0])
         video.set_axis_off()
         rows = [figure.add_subplot(grid[count - 1 - n, 1]) for n in range(count)]
