@@ -28,13 +28,16 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     shown = f"{MODEL_HELP} [{DEFAULT}]"
     # Both have one destination. Without a default, the positional does not overwrite --model.
     parser.add_argument("model", metavar="MODEL", nargs="?", default=argparse.SUPPRESS, help=shown)
-    parser.add_argument("--model", default=DEFAULT, help="The same as an option.")
+    parser.add_argument("--model", default=DEFAULT, help="MODEL as an option.")
     add_data(parser)
     parser.add_argument(
         "--out", metavar="FILE", type=Path, help="HTML page. [demo.html, or demo-MODEL.html]"
     )
     parser.add_argument(
-        "--gif", metavar="FILE", type=Path, help="Also write the first sequence as an animation."
+        "--gif",
+        metavar="FILE",
+        type=Path,
+        help="Also write an animation of the first sequence; needs matplotlib.",
     )
     add_sequences(parser, sequences=4, seed=1)
 

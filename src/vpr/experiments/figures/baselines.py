@@ -77,7 +77,7 @@ def variants(scale: Scale) -> dict[str, BaselineRun]:
 
 
 def measure(config: BaselineRun, seed: int, runs: Path, advance: Advance) -> Measured:
-    """Train, score the boundaries, and let CW-VAE predict."""
+    """Train and score the boundaries; with CW-VAE, also predict events."""
     config = with_seed(config, seed)
     record, folder = finish_baseline(config, runs, advance)
     start, metrics = perf_counter(), final_scores(record, config)
