@@ -64,7 +64,7 @@ SHORT = {
 
 
 def test_there_is_something_to_run() -> None:
-    assert [page for page, _ in PYTHON] == ["README", "README", "demo", "vectors"]
+    assert [page for page, _ in PYTHON] == ["README", "demo", "vectors"]
     assert {words[0] for words in commands("command-line")} == set(SHORT)
     assert all(commands(page) for page in PAGES)
 
