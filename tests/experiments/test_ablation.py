@@ -29,7 +29,7 @@ WHOLE = replace(
             objectives=("persistence", "overshooting"),
         ),
         Stage("detect", 0.25, beta_ratio=(0.05, 1.0), criteria=("CU",), random_updates=0.1),
-        Stage("train", 0.4, decay=True, objectives=("overshooting", "bottleneck")),
+        Stage("train", 0.4, decay=True, objectives=("overshooting", "persistence", "bottleneck")),
     ),
     model=replace(BALL.model, power=0.5),
     training=replace(BALL.training, frame_nats=200.0),
