@@ -29,7 +29,7 @@ WHOLE = replace(
             objectives=("persistence", "overshooting"),
         ),
         Stage("detect", 0.25, beta_ratio=(0.05, 1.0), criteria=("CU",), random_updates=0.1),
-        Stage("train", 0.4, decay=True, objectives=("overshooting", "persistence")),
+        Stage("train", 0.4, decay=True, objectives=("overshooting", "persistence", "bottleneck")),
     ),
     model=replace(BALL.model, power=0.5),
     training=replace(BALL.training, frame_nats=200.0),
@@ -37,6 +37,7 @@ WHOLE = replace(
 CHANGED = {  # the only field of the stages that `remove` may change
     "persistence": "objectives",
     "overshooting": "objectives",
+    "bottleneck": "objectives",
 }
 
 
@@ -65,7 +66,7 @@ def test_remove_changes_one_field_of_the_stages(name: str, field: str) -> None:
 def test_an_objective_is_removed_from_all_stages() -> None:
     left = addition("persistence").remove(WHOLE)
     objectives = [stage.objectives for stage in left.stages]
-    assert objectives == [("overshooting",), (), ("overshooting",)]
+    assert objectives == [("overshooting",), (), ("overshooting", "bottleneck")]
 
 
 def test_random_updates_are_removed_from_all_stages() -> None:
