@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
-from vpr.bench.flops import flops, peak_gflops
-from vpr.bench.memory import training_peak_mb
-from vpr.bench.naive import make_naive
-from vpr.bench.steps import Step, core_step, limit_step, plain_step, training_step
-from vpr.bench.timing import Bar, median_seconds
-from vpr.bench.weights import matching_model
+from benchmarks.flops import flops, peak_gflops
+from benchmarks.memory import training_peak_mb
+from benchmarks.models import matching_model
+from benchmarks.naive_vpr import make_naive
+from benchmarks.steps import Step, core_step, limit_step, plain_step, training_step
+from benchmarks.timing import Bar, median_seconds
 from vpr.config import RunConfig
 from vpr.model import VPR
 from vpr.training.loop import without_denormals

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from lightning_fabric import Fabric
 from torch import Tensor
 
-from vpr.bench.plain import make_plain_codec, plain_nll
+from benchmarks.plain_codecs import make_plain_codec, plain_nll
 from vpr.model import VPR
 from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import Trainer

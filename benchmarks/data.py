@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from vpr.bench.steps import training_step
-from vpr.bench.timing import Bar, median_seconds
-from vpr.bench.weights import matching_model
+from benchmarks.models import matching_model
+from benchmarks.steps import training_step
+from benchmarks.timing import Bar, median_seconds
 from vpr.config import RunConfig
 from vpr.training.loop import without_denormals
 from vpr.training.session import Session

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vpr.bench.memory import resident_mb
-from vpr.bench.steps import Step
-from vpr.bench.timing import Bar, elapsed_seconds, median_seconds
-from vpr.bench.weights import matching_model, untrained_model
+from benchmarks.memory import resident_mb
+from benchmarks.models import matching_model, untrained_model
+from benchmarks.steps import Step
+from benchmarks.timing import Bar, elapsed_seconds, median_seconds
 from vpr.config import ModelConfig, RunConfig
 from vpr.data import evaluation_rng
 from vpr.events import Always, Rule, Subjective

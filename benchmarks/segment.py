@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
-from vpr.bench.footage import RATE, write_repeated, write_scenes
-from vpr.bench.memory import peak_mb
-from vpr.bench.timed_segmentation import TimedSegmentation
-from vpr.bench.timing import Bar, median_seconds
+from benchmarks.footage import RATE, write_repeated, write_scenes
+from benchmarks.memory import peak_mb
+from benchmarks.timed_segmentation import TimedSegmentation
+from benchmarks.timing import Bar, median_seconds
 from vpr.errors import VPRError
 from vpr.segmenting import segment
 from vpr.segmenting.batch import write_files

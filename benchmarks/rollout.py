@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from vpr.bench.steps import Step
-from vpr.bench.timing import Bar, median_seconds
-from vpr.bench.weights import matching_model
+from benchmarks.models import matching_model
+from benchmarks.steps import Step
+from benchmarks.timing import Bar, median_seconds
 from vpr.config import RunConfig
 from vpr.data import evaluation_rng
 from vpr.generation.generate import decode, rollout

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vpr.bench import segment as bench
-from vpr.bench.footage import write_repeated, write_scenes
+from benchmarks import segment as bench
+from benchmarks.footage import write_repeated, write_scenes
 from vpr.cli import main
 from vpr.video import Fit, open_footage
 

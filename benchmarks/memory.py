@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from vpr.bench.steps import training_step
+from benchmarks.steps import training_step
 from vpr.config import RunConfig
 from vpr.errors import VPRError
 from vpr.training.loop import without_denormals

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import torch
 
+from benchmarks.models import matching_model
+from benchmarks.steps import Step, training_step
+from benchmarks.timing import Bar, median_seconds
 from vpr.baselines import BaselineRun, BaselineSession, CWVAEConfig, VTAConfig
-from vpr.bench.steps import Step, training_step
-from vpr.bench.timing import Bar, median_seconds
-from vpr.bench.weights import matching_model
 from vpr.config import RunConfig
 from vpr.training.loop import without_denormals
 from vpr.training.session import Session

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from vpr.bench.timing import elapsed_seconds
+from benchmarks.timing import elapsed_seconds
 from vpr.boundaries import LevelEvidence
 from vpr.model import VPR
 from vpr.pretrained import load_model

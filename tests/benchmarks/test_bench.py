@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from vpr.bench import flops, memory, stream, timing, train
-from vpr.bench.naive import make_naive
-from vpr.bench.plain import make_plain_codec, plain_nll
-from vpr.bench.steps import limit_step, plain_step
-from vpr.bench.weights import matching_model
+import vpr.cli.bench
+from benchmarks import flops, memory, stream, timing, train
+from benchmarks.models import matching_model
+from benchmarks.naive_vpr import make_naive
+from benchmarks.plain_codecs import make_plain_codec, plain_nll
+from benchmarks.steps import limit_step, plain_step
 from vpr.cli import main
 from vpr.events import Subjective
 from vpr.model import VPR
@@ -445,6 +447,13 @@ class TestCommand:
         assert (code, out) == (2, "")
         assert says in err
         assert len(err.strip().splitlines()) == 1
+
+    def test_an_installed_package_has_no_benchmarks(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(vpr.cli.bench, "REPOSITORY", tmp_path)
+        assert main(["bench", "train"]) == 2
+        assert "clone the repository" in capsys.readouterr().err
 
     def test_flags_of_the_preset(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):

@@ -7,8 +7,8 @@ from functools import partial
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from vpr.bench.steps import Step
-from vpr.bench.timing import Bar, elapsed_seconds
+from benchmarks.steps import Step
+from benchmarks.timing import Bar, elapsed_seconds
 
 SIZES = (1024, 2048, 4096)  # of square float32 matrices
 TRIES = 5
