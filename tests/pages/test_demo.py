@@ -24,9 +24,9 @@ from vpr.model import VPR
 from vpr.pages.demo import Demo, demo_json, demo_page, run_demo, summary_rows
 from vpr.pages.demo.frame_tips import frame_tips
 from vpr.pages.factor_values import NAMES
-from vpr.pages.film_curves import LogScale
-from vpr.pages.film_layout import CELL, FRAME
-from vpr.pages.film_marks import listed
+from vpr.pages.sequence_curves import LogScale
+from vpr.pages.sequence_layout import CELL, FRAME
+from vpr.pages.sequence_marks import listed
 
 BALL = MovingBall(size=16)
 BALLS = BouncingBalls(size=16)

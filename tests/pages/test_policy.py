@@ -28,7 +28,10 @@ def check(page: str) -> None:
 
 
 def test_the_script_of_a_page_is_allowed_by_its_hash() -> None:
-    for scripts in (["film.js"], ["film.js", "report/reels.js"]):  # of demo and report
+    for scripts in (
+        ["sequence_view.js"],
+        ["sequence_view.js", "report/animation.js"],
+    ):  # of demo and report
         check(shell("demo", "title", "<main></main>", scripts=scripts, views=()))
 
 

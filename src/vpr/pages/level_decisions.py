@@ -1,36 +1,41 @@
-"""The decisions of a level in a sequence: the common input of films in the demo and the report."""
+"""The decisions of a level in a sequence: the common input of the demo and the report."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vpr.boundaries import Boundary, batch_boundaries
 from vpr.events import Evidence
-from vpr.state import LevelTrace, Trace
+from vpr.state import Trace
 
 Curve = NDArray[np.float64]  # (T,), NaN where the level was not evaluated
 
 
-class LevelDecisions(Protocol):
-    """The decisions of one level, 2 or higher, in one sequence, and the values compared."""
+@dataclass(frozen=True)
+class LevelDecisions:
+    """The decisions of one level in one sequence, and the values compared."""
 
-    @property
-    def level(self) -> int: ...
+    level: int  # 2 or higher
+    boundaries: tuple[Boundary, ...]  # without the first frame, at which every level updates
+    kl_static: Curve  # D_st
+    kl_change: Curve  # D_ch
+    threshold: Curve  # γ · mean(D_st)
 
-    @property
-    def boundaries(self) -> tuple[Boundary, ...]: ...
 
-    @property
-    def kl_static(self) -> Curve: ...
-
-    @property
-    def kl_change(self) -> Curve: ...
-
-    @property
-    def threshold(self) -> Curve: ...
+def level_decisions(trace: Trace, i: int) -> tuple[LevelDecisions, ...]:
+    """The decisions of levels 2 to N in sequence i."""
+    found = boundaries_of(trace, i)
+    levels = []
+    for n, level in enumerate(trace.levels[1:], start=2):
+        evidence = level.evidence
+        curves = (evidence.kl_static, evidence.kl_change, evidence.threshold)
+        st, ch, threshold = (curve[i].double().cpu().numpy() for curve in curves)
+        own = tuple(boundary for boundary in found if boundary.level == n)
+        levels.append(LevelDecisions(n, own, st, ch, threshold))
+    return tuple(levels)
 
 
 def boundaries_of(trace: Trace, i: int) -> list[Boundary]:
@@ -40,15 +45,6 @@ def boundaries_of(trace: Trace, i: int) -> list[Boundary]:
         now = [Evidence(*(v[:, t] for v in level.evidence)) for level in trace.levels]
         found += batch_boundaries(now, i, t)
     return found
-
-
-def curves_of(level: LevelTrace, i: int) -> tuple[Curve, Curve, Curve]:
-    """D_st, D_ch and threshold of a level in sequence i."""
-    st, ch, threshold = (
-        getattr(level.evidence, name)[i].double().cpu().numpy()
-        for name in ("kl_static", "kl_change", "threshold")
-    )
-    return st, ch, threshold
 
 
 def frames_of(marks: NDArray[np.bool_]) -> tuple[int, ...]:

@@ -8,12 +8,12 @@ from vpr.pages.demo.demo_run import Clip, Demo, Detections
 from vpr.pages.demo.frame_tips import constant_factors, frame_tips
 from vpr.pages.demo.score_cards import legend, level_name, score_cards
 from vpr.pages.factor_values import factor_value
-from vpr.pages.film import VIEWS, film
-from vpr.pages.film_curves import LogScale, curve_label, curves
-from vpr.pages.film_images import strip
-from vpr.pages.film_layout import CELL, LANE, centre
-from vpr.pages.film_marks import cross, disc, guides, listed, ring, ruler, truth_lane
+from vpr.pages.frame_strip import strip
 from vpr.pages.level_decisions import frames_of
+from vpr.pages.sequence_curves import LogScale, curve_label, curves
+from vpr.pages.sequence_layout import CELL, LANE, centre
+from vpr.pages.sequence_marks import cross, disc, guides, listed, ring, ruler, truth_lane
+from vpr.pages.sequence_view import VIEWS, sequence_view
 from vpr.pages.svg import drawing
 from vpr.pages.templates import fill, shell
 
@@ -40,7 +40,9 @@ def demo_page(demo: Demo) -> str:
             _sequence(demo, clip, number, scales) for number, clip in enumerate(demo.clips, start=1)
         ),
     )
-    return shell("demo", f"vpr demo: events in {dataset}", body, scripts=["film.js"], views=VIEWS)
+    return shell(
+        "demo", f"vpr demo: events in {dataset}", body, scripts=["sequence_view.js"], views=VIEWS
+    )
 
 
 def _assignment(levels: tuple[Detections, ...]) -> str:
@@ -69,7 +71,9 @@ def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> st
         )
         for level, scale in zip(clip.levels, scales, strict=True)
     ]
-    return film(number, rows, frame_tips(demo, clip), _summary(clip), _constants(demo, clip))
+    return sequence_view(
+        number, rows, frame_tips(demo, clip), _summary(clip), _constants(demo, clip)
+    )
 
 
 def _changes(clip: Clip, level: Detections) -> tuple[int, ...]:

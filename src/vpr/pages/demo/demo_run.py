@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vpr.boundaries import Boundary
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
 from vpr.evaluation import Scores, score
 from vpr.model import VPR
-from vpr.pages.level_decisions import Curve, boundaries_of, curves_of, frames_of
-from vpr.state import LevelTrace, Trace
+from vpr.pages.level_decisions import LevelDecisions, frames_of, level_decisions
+from vpr.state import Trace
 from vpr.utils.checks import check_request
 
 
@@ -26,15 +26,11 @@ class Outcome(NamedTuple):
     false: tuple[int, ...]
 
 
-class Detections(NamedTuple):
-    """Events of one level in one sequence. Curves are NaN where it was not evaluated."""
+@dataclass(frozen=True)
+class Detections(LevelDecisions):
+    """The decisions of one level in one sequence, compared with the labels."""
 
-    level: int  # 2 or higher
     factor: str  # whose changes this level should find; "" without labels
-    boundaries: tuple[Boundary, ...]  # without the first frame, at which every level updates
-    kl_static: Curve  # D_st
-    kl_change: Curve  # D_ch
-    threshold: Curve  # γ · mean(D_st)
     outcome: Outcome  # empty without labels
     scores: Scores
 
@@ -84,30 +80,23 @@ def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50,
 
 
 def _clip(batch: Batch, trace: Trace, decoded: NDArray[np.float32], i: int) -> Clip:
-    detected = boundaries_of(trace, i)
     return Clip(
         frames=batch.frames[i],
         reconstructions=decoded[i],
         factors={name: values[i] for name, values in batch.factors.items()},
         changes={name: changed[i] for name, changed in batch.changes.items()},
-        levels=tuple(
-            _detections(n, level, [b for b in detected if b.level == n], batch, i)
-            for n, level in enumerate(trace.levels[1:], start=2)
-        ),
+        levels=tuple(_detections(level, batch, i) for level in level_decisions(trace, i)),
     )
 
 
-def _detections(
-    n: int, level: LevelTrace, detected: list[Boundary], batch: Batch, i: int
-) -> Detections:
-    factor = factor_of(n, batch) if batch.changes else ""
-    st, ch, threshold = curves_of(level, i)
-    marks = np.zeros(st.shape, dtype=bool)
-    marks[[b.frame for b in detected]] = True
+def _detections(found: LevelDecisions, batch: Batch, i: int) -> Detections:
+    factor = factor_of(found.level, batch) if batch.changes else ""
+    marks = np.zeros(found.kl_static.shape, dtype=bool)
+    marks[[b.frame for b in found.boundaries]] = True
     outcome = _outcome(marks, batch.changes[factor][i]) if factor else Outcome((), (), ())
     one = batch._replace(changes={name: true[i : i + 1] for name, true in batch.changes.items()})
-    scores = _score(marks[None], one, n)
-    return Detections(n, factor, tuple(detected), st, ch, threshold, outcome, scores)
+    scores = _score(marks[None], one, found.level)
+    return Detections(**vars(found), factor=factor, outcome=outcome, scores=scores)
 
 
 def _outcome(marks: NDArray[np.bool_], true: NDArray[np.bool_]) -> Outcome:

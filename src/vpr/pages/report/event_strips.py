@@ -1,4 +1,4 @@
-"""Event strips: films with a bar for each event of each level, and the values compared."""
+"""Sequences with a bar for each event of each level, and the values compared."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from vpr.data import Batch, factor_of
 from vpr.pages.factor_names import readable_factors, single_factors
 from vpr.pages.factor_values import factor_value
-from vpr.pages.film import film
-from vpr.pages.film_curves import LogScale, curve_label, curves
-from vpr.pages.film_images import downscaled, strip
-from vpr.pages.film_layout import CELL, LANE, centre
-from vpr.pages.film_marks import disc, guides, listed, ruler, truth_lane
-from vpr.pages.film_tips import evidence_rows, tip
-from vpr.pages.level_decisions import frames_of
-from vpr.pages.report.observe import Clip, Decisions
+from vpr.pages.frame_strip import downscaled, strip
+from vpr.pages.level_decisions import LevelDecisions, frames_of
+from vpr.pages.report.observe import Clip
 from vpr.pages.report.report_run import Report
+from vpr.pages.sequence_curves import LogScale, curve_label, curves
+from vpr.pages.sequence_layout import CELL, LANE, centre
+from vpr.pages.sequence_marks import disc, guides, listed, ruler, truth_lane
+from vpr.pages.sequence_tips import evidence_rows, tip
+from vpr.pages.sequence_view import sequence_view
 from vpr.pages.svg import drawing, tag
 
 BAR = 14  # height of an event
@@ -52,10 +52,10 @@ def _strip(report: Report, i: int, scales: list[LogScale]) -> str:
         for level, scale, lines in zip(clip.levels, scales, guided, strict=True)
     ]
     counts = (f"level {lv.level}: {len(lv.boundaries)} events" for lv in clip.levels)
-    return film(i + 1, rows, _tips(report, i), " · ".join(counts))
+    return sequence_view(i + 1, rows, _tips(report, i), " · ".join(counts))
 
 
-def _lane(level: Decisions, length: int, changes: tuple[int, ...]) -> str:
+def _lane(level: LevelDecisions, length: int, changes: tuple[int, ...]) -> str:
     """A bar for each event, and a disc at its start in the colour of the criterion."""
     starts = [b.frame for b in level.boundaries]
     top = (LANE - BAR) / 2

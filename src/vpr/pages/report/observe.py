@@ -10,12 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.boundaries import Boundary
 from vpr.data import Batch, Dataset
 from vpr.evaluation.readers import concatenate
 from vpr.evaluation.scores import Marks
 from vpr.model import VPR
-from vpr.pages.level_decisions import Curve, boundaries_of, curves_of
+from vpr.pages.level_decisions import LevelDecisions, level_decisions
 from vpr.state import LevelTrace, Trace
 
 CHUNK = 32  # sequences per batch, to bound the memory
@@ -35,22 +34,12 @@ class LevelObservations(NamedTuple):
     boundary: Marks
 
 
-class Decisions(NamedTuple):
-    """The decisions of one level in one sequence, and the values compared."""
-
-    level: int
-    boundaries: tuple[Boundary, ...]
-    kl_static: Curve
-    kl_change: Curve
-    threshold: Curve
-
-
 class Clip(NamedTuple):
     """A sequence that the page shows."""
 
     frames: NDArray[np.float32]  # (T, *frame)
     reconstructions: NDArray[np.float32]  # (T, *frame)
-    levels: tuple[Decisions, ...]  # level 2 first
+    levels: tuple[LevelDecisions, ...]  # level 2 first
 
 
 class Observations(NamedTuple):
@@ -101,16 +90,9 @@ def _observations(level: LevelTrace) -> LevelObservations:
 
 def _clips(model: VPR, batch: Batch, trace: Trace) -> list[Clip]:
     decoded = _array(model.reconstruct(trace.c0[:SHOWN]).clamp(0, 1))
-    return [Clip(batch.frames[i], decoded[i], _decisions(trace, i)) for i in range(len(decoded))]
-
-
-def _decisions(trace: Trace, i: int) -> tuple[Decisions, ...]:
-    found = boundaries_of(trace, i)
-    levels = []
-    for n, level in enumerate(trace.levels[1:], start=2):
-        events = tuple(b for b in found if b.level == n)
-        levels.append(Decisions(n, events, *curves_of(level, i)))
-    return tuple(levels)
+    return [
+        Clip(batch.frames[i], decoded[i], level_decisions(trace, i)) for i in range(len(decoded))
+    ]
 
 
 def _array(values: Tensor) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Rows of marks under the frames of a film: true changes, and detected events.
+"""Rows of marks under the frames of a sequence: true changes, and detected events.
 
 The shape shows the outcome (disc: found, cross: false, dashed ring: missed), the colour the
 criterion.
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.boundaries import Kind
-from vpr.pages.film_layout import CELL, LANE, RULER, centre
 from vpr.pages.level_decisions import frames_of
+from vpr.pages.sequence_layout import CELL, LANE, RULER, centre
 from vpr.pages.svg import drawing, tag
 
 RADIUS = 7.5

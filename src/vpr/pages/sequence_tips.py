@@ -1,4 +1,4 @@
-"""The tooltip of one frame of a film."""
+"""The tooltip of one frame of a sequence."""
 
 from __future__ import annotations
 

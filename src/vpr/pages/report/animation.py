@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.data.pictures import as_images
-from vpr.pages.film_images import data_url, downscaled
+from vpr.pages.frame_strip import data_url, downscaled
 from vpr.pages.templates import fill
 
 
-def reel(frames: NDArray[np.float32], columns: int, title: str, words: str) -> str:
+def animation(frames: NDArray[np.float32], columns: int, title: str, words: str) -> str:
     """An animation of frames (K, *frame), the first of which is the present.
 
     Padded to `columns` with transparent frames, so that all animations have one length. `words` is
@@ -21,7 +21,7 @@ def reel(frames: NDArray[np.float32], columns: int, title: str, words: str) -> s
     images = as_images(downscaled(frames)[None])[0]
     height, width = images.shape[1:3]
     return fill(
-        "report/reel.html",
+        "report/animation.html",
         sheet=data_url(_sheet(images, columns)),
         columns=str(columns),
         ratio=f"{width} / {height}",

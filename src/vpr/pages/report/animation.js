@@ -11,16 +11,16 @@ motion.hidden = false;
 motion.addEventListener("click", () => setPlaying(document.documentElement.dataset.motion === "off"));
 setPlaying(!reducedMotion);
 
-for (const reel of document.querySelectorAll(".reel")) {
-  const tape = reel.querySelector(".tape");
-  const count = Number(getComputedStyle(reel).getPropertyValue("--n"));
+for (const animation of document.querySelectorAll(".animation")) {
+  const tape = animation.querySelector(".tape");
+  const count = Number(getComputedStyle(animation).getPropertyValue("--n"));
   tape.addEventListener("pointermove", (event) => {
     const at = Math.floor((event.offsetX / tape.offsetWidth) * count);
-    reel.style.setProperty("--at", Math.max(0, Math.min(count - 1, at)));
-    reel.classList.add("held");
+    animation.style.setProperty("--at", Math.max(0, Math.min(count - 1, at)));
+    animation.classList.add("held");
   });
   tape.addEventListener("pointerleave", () => {
-    reel.classList.remove("held");
+    animation.classList.remove("held");
     synchronise();
   });
 }

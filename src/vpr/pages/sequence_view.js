@@ -2,11 +2,11 @@ const ZOOM = 4;
 
 for (const clip of document.querySelectorAll(".clip")) {
   const scroll = clip.querySelector(".scroll");
-  const film = clip.querySelector(".film");
+  const sequence = clip.querySelector(".sequence");
   const cursor = clip.querySelector(".cursor");
   const strips = clip.querySelectorAll(".strip");
   const tips = JSON.parse(clip.querySelector("script").textContent);
-  const cell = Number(film.dataset.cell), frame = Number(film.dataset.frame);
+  const cell = Number(sequence.dataset.cell), frame = Number(sequence.dataset.frame);
   let current = -1;
 
   const show = (t) => {
@@ -29,13 +29,13 @@ for (const clip of document.querySelectorAll(".clip")) {
   };
   const hide = () => { cursor.hidden = tip.hidden = true; };
 
-  film.addEventListener("mousemove", (event) => {
+  sequence.addEventListener("mousemove", (event) => {
     const x = event.clientX - strips[0].getBoundingClientRect().left;
     const onLabel = event.target.closest(".label");
     if (onLabel || x < 0 || x >= tips.length * cell) hide();
     else show(Math.floor(x / cell));
   });
-  film.addEventListener("mouseleave", hide);
+  sequence.addEventListener("mouseleave", hide);
   scroll.addEventListener("blur", hide);
   scroll.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
