@@ -1,4 +1,4 @@
-"""Which factors the view of a sequence shows: in every tooltip, once per sequence, or not at all."""
+"""Which factors a page shows: in every tooltip, once per sequence, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes in a view of a sequence, in CSS pixels. A frame and everything below it share one column."""
+"""Sizes in the view of a sequence, in pixels. A frame and everything below it share one column."""
 
 CELL = 34  # width of a column: a frame with a margin on either side
 FRAME = 32
