@@ -16,7 +16,7 @@ from PIL import Image
 
 from vpr.data import BouncingBalls, Dataset, MovingBall, Synthetic, ThreeDShapesDynamic
 from vpr.data.discs import COLOURS
-from vpr.data.rooms import HUES, rooms
+from vpr.data.room_cache import HUES, rooms
 from vpr.data.three_d_shapes import FACTORS
 from vpr.errors import VPRError
 from vpr.evaluation import score

@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import Any
 
 from vpr.baselines import BaselineRun, CWVAEConfig, VTAConfig, baseline, load_baseline
-from vpr.baselines.base import Baseline
-from vpr.baselines.session import train_baseline
+from vpr.baselines.baseline_model import Baseline
+from vpr.baselines.baseline_session import train_baseline
 from vpr.config import Data
 from vpr.data import BouncingBalls, MiniworldMaze, MovingBall
 from vpr.evaluation import evaluate

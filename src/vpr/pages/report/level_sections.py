@@ -19,8 +19,8 @@ def level_sections(report: Report) -> str:
 
 def _section(report: Report, n: int) -> str:
     level, facts = report.levels[n], report.rollouts.facts["levels"][n]
-    truth, jumps = report.rollouts.groups[n]
-    draws = report.samples.groups[0][1 + n]
+    truth, rollout = report.rollouts.groups[n]
+    samples = report.samples.groups[0][1 + n]
     others = (
         "while all other levels stay constant" if len(report.levels) > 1 else "after the last frame"
     )
@@ -28,12 +28,12 @@ def _section(report: Report, n: int) -> str:
         "report/level.html",
         level=str(level.level),
         summary=_summary(report, n),
-        truth=_animation(truth, jumps, "Ground truth", _truth(facts)),
-        jumps=_animation(
-            jumps, jumps, "Rollout", f"level {level.level} predicts its next events {others}"
+        truth=_animation(truth, rollout, "Ground truth", _truth(facts)),
+        rollout=_animation(
+            rollout, rollout, "Rollout", f"level {level.level} predicts its next events {others}"
         ),
-        draws=_animation(
-            draws, draws, "Samples", f"level {level.level} is sampled from its prior {others}"
+        samples=_animation(
+            samples, samples, "Samples", f"level {level.level} is sampled from its prior {others}"
         ),
         keys=_key_values(level),
     )

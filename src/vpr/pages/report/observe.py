@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.data import Batch, Dataset
-from vpr.evaluation.readers import concatenate
+from vpr.evaluation.factor_readers import concatenate
 from vpr.evaluation.scores import Marks
 from vpr.model import VPR
 from vpr.pages.level_decisions import LevelDecisions, level_decisions

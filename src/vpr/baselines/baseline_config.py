@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
 from vpr.errors import VPRError
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from vpr.data.base import OnProgress
-from vpr.data.room import SIZE, SURFACES, render
+from vpr.data.room_renderer import SIZE, SURFACES, render
 from vpr.data.solids import Floats, Solid, capsule, cube, cylinder, sphere
 from vpr.errors import VPRError
 from vpr.utils.cache_folder import cache_folder

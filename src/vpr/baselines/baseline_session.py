@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vpr.baselines.base import Baseline
-from vpr.baselines.config import BaselineRun, CWVAEConfig, VTAConfig
+from vpr.baselines.baseline_config import BaselineRun, CWVAEConfig, VTAConfig
+from vpr.baselines.baseline_model import Baseline
 from vpr.baselines.cw_vae import CWVAE
 from vpr.baselines.vta import VTA
 from vpr.events import Window

@@ -7,15 +7,15 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, rollout
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.jumps import (
+from vpr.evaluation.factor_readers import BallReader
+from vpr.evaluation.rollout_factors import (
     CHUNK,
     advances_by_one,
     in_order,
-    read_jumps,
-    read_present,
+    read_reconstruction,
+    read_rollout,
     unchanged,
 )
-from vpr.evaluation.readers import BallReader
 
 BALL = MovingBall(size=16)
 
@@ -54,14 +54,14 @@ def test_values_are_read_from_a_rollout(model: VPR, video: torch.Tensor) -> None
     with torch.no_grad():
         state = model.observe(video).state
     frames = rollout(model, state, 2, 3).frames
-    read = read_jumps(model, BallReader(), video, 2, 3)
+    read = read_rollout(model, BallReader(), video, 2, 3)
     np.testing.assert_array_equal(read["colour"], BallReader()(frames)["colour"])
     assert read["position"].shape == (CHUNK + 2, 3, 2)
 
 
 def test_samples_have_a_seed(model: VPR, video: torch.Tensor) -> None:
     one, two, other = (
-        read_jumps(model, BallReader(), video, 2, 3, samples=True, below="samples", seed=seed)
+        read_rollout(model, BallReader(), video, 2, 3, samples=True, below="samples", seed=seed)
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one["position"], two["position"])
@@ -71,5 +71,5 @@ def test_samples_have_a_seed(model: VPR, video: torch.Tensor) -> None:
 def test_present_is_read_from_the_last_reconstruction(model: VPR, video: torch.Tensor) -> None:
     with torch.no_grad():
         frames = model.reconstruct(model.observe(video).c0[:, -1])
-    read = read_present(model, BallReader(), video)
+    read = read_reconstruction(model, BallReader(), video)
     np.testing.assert_array_equal(read["colour"], BallReader()(frames)["colour"])

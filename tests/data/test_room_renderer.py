@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vpr.data.room import AMBIENT, FLOOR, OBJECT, SKY, WALL, render
-from vpr.data.rooms import ORIENTATIONS, SHAPES
+from vpr.data.room_cache import ORIENTATIONS, SHAPES
+from vpr.data.room_renderer import AMBIENT, FLOOR, OBJECT, SKY, WALL, render
 from vpr.data.solids import Solid, capsule, cube, cylinder, sphere
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from vpr.baselines.config import CWVAEConfig, VTAConfig
+from vpr.baselines.baseline_config import CWVAEConfig, VTAConfig
 from vpr.beliefs import Belief
 from vpr.config import make_rule
 from vpr.errors import VPRError

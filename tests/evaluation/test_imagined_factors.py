@@ -6,8 +6,8 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, imagine
 from vpr.data import MovingBall, ThreeDShapesDynamic, evaluation_rng
-from vpr.evaluation.readers import BallReader
-from vpr.evaluation.timing import future, in_event_order, read_imagined
+from vpr.evaluation.factor_readers import BallReader
+from vpr.evaluation.imagined_factors import future, in_event_order, read_imagined
 from vpr.generation.durations import Durations
 from vpr.generation.event_clock import EventClock
 

@@ -6,7 +6,7 @@ import torch
 
 from vpr.data import MovingBall, ThreeDShapesDynamic, evaluation_rng
 from vpr.evaluation.extractor import Extractor, fit_extractor
-from vpr.evaluation.readers import BallReader, accuracy
+from vpr.evaluation.factor_readers import BallReader, accuracy
 
 
 @pytest.mark.parametrize("size", [16, 64])

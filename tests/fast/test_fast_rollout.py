@@ -11,7 +11,7 @@ from torch import Tensor
 from vpr.beliefs import Belief
 from vpr.block import Block
 from vpr.fast.blas import NEW, OLD, block_count, max_weights
-from vpr.fast.rollout import FastRollout, RolloutSteps
+from vpr.fast.fast_rollout import FastRollout, RolloutSteps
 from vpr.model import VPR
 from vpr.pretrained import load_model
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.evaluation.readers import Reader, Reading, concatenate
+from vpr.evaluation.factor_readers import Reader, Reading, concatenate
 from vpr.generation.event_clock import EventClock
 from vpr.generation.imagine import Endings, Hazards, imagine_steps
 from vpr.model import VPR

@@ -7,8 +7,8 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, sample
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.disentanglement import mean_entropy, read_draws
-from vpr.evaluation.readers import BallReader
+from vpr.evaluation.factor_entropy import mean_entropy, read_draws
+from vpr.evaluation.factor_readers import BallReader
 
 
 def test_entropy_is_that_of_the_shares_averaged_over_trials() -> None:

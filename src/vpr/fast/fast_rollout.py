@@ -3,7 +3,7 @@
 Used by `vpr.generation.generate.rollout`. One sequence on the CPU is computed with numpy
 (`rollout_numpy`), everything else with PyTorch (`rollout_batch`).
 
-Plain version: `Prior` and `Transition` called in turn, compared in tests/fast/test_rollout.py.
+Plain version: `Prior` and `Transition` called in turn, compared in tests/fast/test_fast_rollout.py.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from vpr.baselines.config import BaselineRun, CWVAEConfig, VTAConfig
+from vpr.baselines.baseline_config import BaselineRun, CWVAEConfig, VTAConfig
 from vpr.config import Data, TrainingConfig
 from vpr.data import Synthetic
 from vpr.errors import VPRError

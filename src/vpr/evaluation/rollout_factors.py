@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.baselines.base import Baseline
-from vpr.evaluation.readers import Reader, Reading, concatenate
+from vpr.baselines.baseline_model import Baseline
+from vpr.evaluation.factor_readers import Reader, Reading, concatenate
 from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
 
@@ -21,12 +21,12 @@ CHUNK = 8  # sequences per batch, to bound the memory
 
 
 @torch.no_grad()
-def read_jumps(
+def read_rollout(
     model: VPR,
     reader: Reader,
     video: Tensor,
     level: int,
-    jumps: int,
+    steps: int,
     *,
     samples: bool = False,
     below: Below = "held",
@@ -38,14 +38,14 @@ def read_jumps(
     for part in torch.split(video.to(model.device, model.dtype), CHUNK):
         state = model.observe(part).state
         made = rollout(
-            model, state, level, jumps, samples=samples, generator=generator, below=below
+            model, state, level, steps, samples=samples, generator=generator, below=below
         )
         parts.append(reader(made.frames))
     return concatenate(parts)
 
 
 @torch.no_grad()
-def read_present(model: VPR | Baseline, reader: Reader, video: Tensor) -> Reading:
+def read_reconstruction(model: VPR | Baseline, reader: Reader, video: Tensor) -> Reading:
     """Each factor (B,) in the reconstruction of the last frame of a video (B, T, *frame)."""
     videos = torch.split(video.to(model.device, model.dtype), CHUNK)
     return concatenate([reader(model.reconstruct(model.observe(v).c0[:, -1])) for v in videos])
