@@ -136,14 +136,12 @@ def record_steps(record: Record) -> list[int]:
     return [each["step"] for each in record["looks"]]
 
 
-def time_to_f1(
-    inspections: Sequence[Inspection], level: str, target: float = TARGET_F1
-) -> dict[str, float] | None:
-    """Step and seconds from which on the F1 of a level stays at `target` or above.
+def time_to_f1(inspections: Sequence[Inspection], level: str) -> dict[str, float] | None:
+    """Step and seconds from which on the F1 of a level stays at `TARGET_F1` or above.
 
     None if the last F1 is lower, or the data has no labels. Includes the time of inspections.
     """
     reached = list(
-        takewhile(lambda e: e["levels"][level].get("f1", 0.0) >= target, reversed(inspections))
+        takewhile(lambda e: e["levels"][level].get("f1", 0.0) >= TARGET_F1, reversed(inspections))
     )
     return {name: reached[-1][name] for name in ("step", "seconds")} if reached else None
