@@ -19,7 +19,7 @@ class Recorder:
     def __init__(self) -> None:
         self.calls: Counter[CodeType] = Counter()
 
-    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
         if event == "call":
             self.calls[frame.f_code] += 1
 
