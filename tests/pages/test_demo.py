@@ -70,7 +70,7 @@ class TestRun:
         with torch.no_grad():
             trace = model.observe(frames)
         for i, clip in enumerate(demo.clips):
-            assert clip.reconstructions.shape == clip.frames.shape
+            assert clip.reconstruction.shape == clip.frames.shape
             for level, seen in zip(clip.levels, trace.levels[1:], strict=True):
                 marked = 1 + np.flatnonzero(seen.evidence.boundary[i, 1:])
                 assert [b.frame for b in level.boundaries] == marked.tolist()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.pages.level_decisions import Curve, LevelDecisions
+from vpr.pages.sequence_data import Curve, LevelDecisions
 from vpr.pages.sequence_layout import AXIS, CELL, CURVES, centre
 from vpr.pages.sequence_marks import CSS_CLASS, guides
 from vpr.pages.svg import drawing, tag

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.boundaries import Kind
-from vpr.pages.level_decisions import frames_of
+from vpr.pages.sequence_data import frames_of
 from vpr.pages.sequence_layout import CELL, LANE, RULER, centre
 from vpr.pages.svg import drawing, tag
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from vpr.pages.level_decisions import LevelDecisions
+from vpr.pages.sequence_data import LevelDecisions
 
 DECISIONS = {
     "expected": "expected event (CE)",
