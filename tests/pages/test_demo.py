@@ -23,7 +23,7 @@ from vpr.evaluation import score
 from vpr.model import VPR
 from vpr.pages.demo import Demo, demo_json, demo_page, run_demo, summary_rows
 from vpr.pages.demo.frame_tips import frame_tips
-from vpr.pages.factor_values import NAMES
+from vpr.pages.factors import NAMES
 from vpr.pages.sequence_curves import LogScale
 from vpr.pages.sequence_layout import CELL, FRAME
 from vpr.pages.sequence_marks import listed

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from vpr.cli.model_and_data import open_model_and_data
 from vpr.cli.options import add_data, add_model, add_number, add_out_folder
-from vpr.cli.show import file_stem, prepare_for_few, print_json, print_table, progress_bar, tell
+from vpr.cli.show import file_stem, print_json, print_table, progress_bar, tell
 from vpr.data import Dataset
 
 if TYPE_CHECKING:
@@ -42,11 +43,7 @@ def keep_defaults(parser: argparse.ArgumentParser) -> None:
 
 def open_model(arguments: argparse.Namespace) -> tuple[VPR, Dataset, list[int]]:
     """The model, its data, and the levels to show."""
-    from vpr.pretrained import data_for, load_model
-
-    model = load_model(arguments.model)
-    data = data_for(arguments.model, arguments.data, arguments.path)
-    prepare_for_few(data)
+    model, data = open_model_and_data(arguments, few=True)
     every = list(range(1, model.config.levels + 1))
     return model, data, every if arguments.level is None else [arguments.level]
 

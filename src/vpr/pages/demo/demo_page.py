@@ -7,7 +7,7 @@ from html import escape
 from vpr.pages.demo.demo_run import Clip, Demo, Detections
 from vpr.pages.demo.frame_tips import constant_factors, frame_tips
 from vpr.pages.demo.score_cards import legend, level_name, score_cards
-from vpr.pages.factor_values import factor_value
+from vpr.pages.factors import factor_value
 from vpr.pages.frame_strip import strip
 from vpr.pages.sequence_curves import LogScale, curve_label, curves
 from vpr.pages.sequence_layout import CELL, LANE, centre

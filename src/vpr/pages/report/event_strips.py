@@ -5,8 +5,7 @@ from __future__ import annotations
 from html import escape
 from itertools import pairwise
 
-from vpr.pages.factor_names import readable_factors, single_factors
-from vpr.pages.factor_values import factor_value
+from vpr.pages.factors import factor_value, readable_factors, single_factors
 from vpr.pages.frame_strip import downscaled, strip
 from vpr.pages.report.report_run import Report
 from vpr.pages.sequence_curves import LogScale, curve_label, curves

@@ -1,7 +1,8 @@
-"""Names for values of factors that mean little as numbers."""
+"""Factors on pages: which are shown, and how their values are written."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,21 @@ NAMES = {
     ("3dsd", "shape"): ("cube", "cylinder", "sphere", "capsule"),
     ("3dsd", "orientation"): tuple(f"{angle:.0f}°".replace("-", "−") for angle in ORIENTATIONS),
 }
+
+
+def single_factors(factors: Iterable[str]) -> list[str]:
+    """Factors without their parts: `colour-1` is part of `colour`."""
+    names = list(factors)
+    return [name for name in names if name.rpartition("-")[0] not in names]
+
+
+def readable_factors(factors: dict[str, NDArray[Any]]) -> list[str]:
+    """Factors (T, ...) whose values can be written; positions, for example, cannot."""
+    return [
+        name
+        for name in single_factors(factors)
+        if factors[name].ndim == 1 or factors[name].dtype.kind in "iu"
+    ]
 
 
 def factor_value(dataset: str, factor: str, values: NDArray[Any], t: int) -> str:
