@@ -1,6 +1,6 @@
 """The streaming path of Algorithm 1 gives the results of the batched model, in chunks of any size.
 
-See also tests/segmenting/test_eye.py.
+See also tests/segmenting/test_segmenter.py.
 """
 
 from __future__ import annotations
