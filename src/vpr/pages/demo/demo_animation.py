@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from vpr.boundaries import Kind
 from vpr.data.pictures import as_images, save_images
 from vpr.pages.demo.demo_run import Clip, Detections
-from vpr.pages.sequence_data import Curve, frames_of
 from vpr.pages.palette import D_CH, D_ST, KINDS, THRESHOLD
+from vpr.pages.sequence_data import Curve, frames_of
 from vpr.utils.figures import panels, require_matplotlib
 
 if TYPE_CHECKING:
