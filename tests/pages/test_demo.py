@@ -8,6 +8,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from vpr.errors import VPRError
 from vpr.evaluation import score
 from vpr.model import VPR
 from vpr.pages.demo import Demo, demo_json, demo_page, run_demo, summary_rows
+from vpr.pages.demo.demo_animation import PAUSE, write_animation
 from vpr.pages.demo.frame_tips import frame_tips
 from vpr.pages.factors import NAMES
 from vpr.pages.sequence_curves import LogScale
@@ -306,3 +308,22 @@ class TestParts:
         assert scale.y(0.0) == scale.y(10**low)
         assert scale.ticks()
         assert all(low <= np.log10(tick) <= high for tick in scale.ticks())
+
+
+@pytest.mark.parametrize("fields", [{}, {"levels": 3, "data": ROOM}])
+def test_the_animation_shows_every_frame(
+    fields: dict[str, object], show: Show, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    clip, drawn = show(sequences=1, **fields).clips[0], []
+    write_animation(tmp_path / "demo.gif", clip, drawn.append)
+    assert drawn == list(range(1, len(clip.frames) + 1))
+    with Image.open(tmp_path / "demo.gif") as gif:
+        durations = []
+        pictures = set()
+        for k in range(gif.n_frames):
+            gif.seek(k)
+            durations.append(gif.info["duration"])
+            pictures.add(gif.convert("RGB").tobytes())
+    assert len(pictures) == len(clip.frames)  # no two are equal
+    assert sum(durations) == (len(clip.frames) + PAUSE) * durations[0]

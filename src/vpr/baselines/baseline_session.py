@@ -52,11 +52,11 @@ class BaselineSession(Session):
         return weight
 
     def initial_windows(self) -> tuple[Window, ...]:
-        """There are none."""
+        """None: baselines have no D_st."""
         return ()
 
     def restore_windows(self, tensors: dict[str, Tensor]) -> None:
-        """There are none."""
+        """Nothing to restore: baselines have no D_st."""
 
 
 def make_baseline(config: VTAConfig | CWVAEConfig) -> VTA | CWVAE:

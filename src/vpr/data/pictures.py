@@ -15,8 +15,9 @@ from vpr.utils.files import write_atomically
 GAP = 3  # pixels between two frames
 MARK_HEIGHT = 4  # height of a change mark
 PLOT_SIZE = 48  # height and width of a frame of plain numbers
-FACTOR_COLOURS = np.array(  # per factor: blue, orange, green, purple
-    [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167]], dtype=np.uint8
+# Per factor: sky blue, orange, purple, yellow. The same as `vpr.pages.palette.OTHERS`.
+FACTOR_COLOURS = np.array(
+    [[86, 180, 233], [230, 159, 0], [204, 121, 167], [240, 228, 66]], dtype=np.uint8
 )
 BACKGROUND = 245
 FRAME_MS = 120  # milliseconds per frame of an animation

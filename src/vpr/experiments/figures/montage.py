@@ -130,6 +130,7 @@ def _setting(runs: list[Result]) -> str:
 
 EXPERIMENT = Experiment(
     name="montage",
+    paper="",
     title="Montage with known cuts: F1 of each level, of PySceneDetect and of ruptures",
     cost="one training run of cpu/video, and some minutes for the film and the other detectors",
     variants=variants,

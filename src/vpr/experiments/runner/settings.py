@@ -59,8 +59,11 @@ def small_data(data: Data) -> Data:
 
 
 def describe(runs: Sequence[Result]) -> str:
-    """The preset and its differences from the paper, for the table."""
-    config = from_dict(RunConfig, runs[0].config, "config")
+    """The preset and its differences from the paper, for a footnote."""
+    return describe_config(from_dict(RunConfig, runs[0].config, "config"))
+
+
+def describe_config(config: RunConfig) -> str:
     if config.preset.startswith("tiny/"):
         return f"{config.preset}: not a measurement, only checks that everything runs"
     return f"{config.preset}: {', '.join(differences(config)) or 'as in the paper'}"

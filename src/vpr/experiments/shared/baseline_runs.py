@@ -20,7 +20,7 @@ from vpr.utils.files import read_json, write_json
 from vpr.utils.provenance import provenance
 
 EVERY = 50  # steps between two scores
-SEQUENCES, SEED = 32, 1  # of these scores; the final evaluation has others
+SEQUENCES, SEED = 32, 1  # of these scores; the final evaluation uses others
 RECORD, CURVE = "record.json", "curve.jsonl"
 # Level → the factors that its boundaries are scored against.
 VTA_FACTORS: Mapping[str, Mapping[int, tuple[str, ...]]] = {
@@ -37,7 +37,7 @@ CWVAE_FACTORS: Mapping[str, Mapping[int, tuple[str, ...]]] = {
 
 
 def baseline_run(name: str, scale: Scale) -> BaselineRun:
-    """The run `SCALE/NAME`; at scale tiny, one of seconds."""
+    """The run `SCALE/NAME`; at scale tiny, a run of a few seconds."""
     if scale != "tiny":
         return baseline(f"{scale}/{name}")
     config = baseline(f"cpu/{name}")
@@ -83,7 +83,7 @@ def _scores(session: Session) -> dict[str, float]:
 
 
 def training_scores(model: Baseline, config: BaselineRun) -> dict[str, float]:
-    """F1 of each factor and update rates, of a model that goes on training."""
+    """F1 of each factor and update rates of a model during its training."""
     try:
         result = evaluate(model, config.data, sequences=SEQUENCES, seed=SEED)
     finally:
@@ -97,7 +97,7 @@ def training_scores(model: Baseline, config: BaselineRun) -> dict[str, float]:
 
 
 def final_scores(record: dict[str, Any], config: BaselineRun) -> dict[str, Any]:
-    """Of a record: scores of each factor with blind controls, the ELBO, and curves."""
+    """From a record: scores of each factor with controls, the ELBO, and curves."""
     evaluation = record["evaluation"]
     found: dict[str, Any] = {}
     for level, factor in factors_of(config):
