@@ -7,9 +7,8 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, rollout
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.factor_readers import BallReader
+from vpr.evaluation.factor_readers import CHUNK, BallReader
 from vpr.evaluation.rollout_factors import (
-    CHUNK,
     advances_by_one,
     in_order,
     read_reconstruction,
@@ -61,7 +60,7 @@ def test_values_are_read_from_a_rollout(model: VPR, video: torch.Tensor) -> None
 
 def test_samples_have_a_seed(model: VPR, video: torch.Tensor) -> None:
     one, two, other = (
-        read_rollout(model, BallReader(), video, 2, 3, samples=True, below="samples", seed=seed)
+        read_rollout(model, BallReader(), video, 2, 3, below="samples", seed=seed)
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one["position"], two["position"])
