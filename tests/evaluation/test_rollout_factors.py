@@ -31,17 +31,17 @@ def video() -> torch.Tensor:
 
 
 def test_order_starts_at_the_last_observed_value() -> None:
-    painted = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 3, 4]])
+    decoded = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 3, 4]])
     last = np.array([4, 0, 0])
     wanted = [[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 1]]
-    np.testing.assert_array_equal(in_order(painted, last, 6), np.array(wanted, bool))
+    np.testing.assert_array_equal(in_order(decoded, last, 6), np.array(wanted, bool))
 
 
 def test_an_error_counts_once() -> None:
-    painted = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 0, 1]])
+    decoded = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 0, 1]])
     last = np.array([4, 0, 0])
     wanted = [[1, 1, 1, 1], [1, 1, 0, 1], [1, 0, 0, 1]]  # nothing follows what cannot be read
-    np.testing.assert_array_equal(advances_by_one(painted, last, 6), np.array(wanted, bool))
+    np.testing.assert_array_equal(advances_by_one(decoded, last, 6), np.array(wanted, bool))
 
 
 def test_unchanged_compares_with_the_last_value() -> None:

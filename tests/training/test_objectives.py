@@ -56,7 +56,7 @@ def row(belief: Any, *index: int) -> Gauss:
 
 @torch.no_grad()
 def literal_persistence(model: VPR, video: Tensor, noise: Tensor | None) -> list[float]:
-    """ln(1 + D_KL(q_st ‖ p_st)) where a level was asked and did not update."""
+    """ln(1 + D_KL(q_st ‖ p_st)) where a level was evaluated and did not update."""
     total = [0.0] * model.config.levels
     for n, b, evidence, before, _, x in moments(model, video, noise):
         asked = not evidence.kl_static[b].isnan()
