@@ -18,7 +18,7 @@ from vpr.data import (
 from vpr.errors import VPRError
 from vpr.events import Always, Clockwork, Rule, Subjective
 from vpr.training.stages import Stage
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 Data = (
     MovingBall

@@ -7,15 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vpr.cli.model_and_data import open_model_and_data
 from vpr.cli.options import MODEL_HELP, add_data, add_sequences
-from vpr.cli.show import (
-    file_stem,
-    prepare_for_few,
-    print_json,
-    print_table,
-    progress_bar,
-    sequence_length,
-)
+from vpr.cli.show import file_stem, print_json, print_table, progress_bar, sequence_length
 
 if TYPE_CHECKING:
     from vpr.pages.demo.demo_run import Clip
@@ -45,12 +39,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from vpr.data import unseen
     from vpr.pages.demo import demo_json, demo_page, run_demo, summary_rows
-    from vpr.pretrained import data_for, load_model
     from vpr.utils.files import write_text
 
-    model = load_model(arguments.model)
-    data = data_for(arguments.model, arguments.data, arguments.path)
-    prepare_for_few(data)
+    model, data = open_model_and_data(arguments, few=True)
     demo = run_demo(
         model,
         data,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vpr.data.base import Batch
 from vpr.data.discs import COLOURS, draw_discs
 from vpr.errors import VPRError
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from vpr.data.base import Batch
 from vpr.errors import VPRError
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from vpr.data import Dataset, dataset
 from vpr.errors import VPRError
 from vpr.generation.durations import Durations
 from vpr.model import VPR
+from vpr.utils.config_fields import local_fields
 from vpr.utils.config_json import KIND, from_dict, to_dict, typed
 from vpr.utils.files import (
     digest,
@@ -38,7 +39,6 @@ from vpr.utils.files import (
     write_json,
     write_tensors,
 )
-from vpr.utils.options import local_fields
 from vpr.utils.printable import printable
 from vpr.utils.shapes import state_shapes
 

@@ -11,10 +11,10 @@ import torch
 
 from vpr.baselines import CWVAE, BaselineRun, VTAConfig, load_baseline
 from vpr.data import ThreeDShapesDynamic
-from vpr.evaluation.jumps import advances_by_one, in_order, read_present
+from vpr.evaluation.factor_readers import accuracy
+from vpr.evaluation.imagined_factors import future
 from vpr.evaluation.open_loop import events_in, read_open_loop
-from vpr.evaluation.readers import accuracy
-from vpr.evaluation.timing import future
+from vpr.evaluation.rollout_factors import advances_by_one, in_order, read_reconstruction
 from vpr.experiments.runner.base import (
     Advance,
     Claim,
@@ -99,7 +99,7 @@ def predict(model: CWVAE, config: BaselineRun, runs: Path) -> dict[str, dict[str
     reader, data = reader_for(config, runs), readable_data(config)
     video, events = torch.from_numpy(batch.frames), scaled_count(config, EVENTS)
     decoded = read_open_loop(model, reader, video, scaled_count(config, AHEAD))
-    present = read_present(model, reader, video)
+    present = read_reconstruction(model, reader, video)
     found = {}
     for _, factor in factors_of(config):
         seen, count = batch.factors[factor], data.counts[factor]

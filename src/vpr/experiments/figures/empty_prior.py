@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.disentanglement import mean_entropy
-from vpr.evaluation.jumps import in_order, read_jumps
+from vpr.evaluation.factor_entropy import mean_entropy
+from vpr.evaluation.rollout_factors import in_order, read_rollout
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Statement
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_model
@@ -54,7 +54,7 @@ def _level(
     """
     batch, counts = (evaluation_batch(config, SEQUENCES), readable_data(config).counts)
     video, reader = torch.from_numpy(batch.frames), reader_for(config, folder.parent)
-    decoded = read_jumps(model, reader, video, level, JUMPS, below=below)
+    decoded = read_rollout(model, reader, video, level, JUMPS, below=below)
     return {
         factor: {
             "right": float(in_order(decoded[factor], values[:, -1], counts[factor]).mean()),

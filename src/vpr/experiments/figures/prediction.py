@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.jumps import advances_by_one, in_order, read_jumps
+from vpr.evaluation.rollout_factors import advances_by_one, in_order, read_rollout
 from vpr.experiments.runner.base import Claim, Experiment, Published, Results
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
@@ -54,7 +54,7 @@ def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
     curves: dict[str, Any] = {"step": list(range(1, events + 1))}
     for level, factor in LEVEL_FACTORS[config.data.name].items():
         if level > 1:
-            decoded = read_jumps(model, reader, video, level, events)[factor]
+            decoded = read_rollout(model, reader, video, level, events)[factor]
             last, count = batch.factors[factor][:, -1], readable_data(config).counts[factor]
             right = in_order(decoded, last, count)
             steps = float(advances_by_one(decoded, last, count).mean())

@@ -10,8 +10,8 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.jumps import in_order, read_jumps, unchanged
-from vpr.evaluation.readers import Reader
+from vpr.evaluation.factor_readers import Reader
+from vpr.evaluation.rollout_factors import in_order, read_rollout, unchanged
 from vpr.experiments.runner.base import Claim, Experiment, Results, Statement
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
@@ -46,7 +46,7 @@ def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
 
 def _right(model: VPR, config: RunConfig, reader: Reader, level: int) -> dict[str, float]:
     batch, counts = (evaluation_batch(config, SEQUENCES), readable_data(config).counts)
-    decoded = read_jumps(model, reader, torch.from_numpy(batch.frames), level, EVENTS)
+    decoded = read_rollout(model, reader, torch.from_numpy(batch.frames), level, EVENTS)
     right = {}
     for own, factor in LEVEL_FACTORS[config.data.name].items():
         last = batch.factors[factor][:, -1]
@@ -71,7 +71,7 @@ def _position_errors(
     positions = {1: whole[:, 1:], 2: whole[:, :1]}
     errors = {}
     for level, true in positions.items():
-        decoded = read_jumps(model, reader, video, level, EVENTS)["position"]  # (B, K, 2)
+        decoded = read_rollout(model, reader, video, level, EVENTS)["position"]  # (B, K, 2)
         errors[str(level)] = float(np.linalg.norm(decoded - true, axis=-1).mean())
     return errors
 

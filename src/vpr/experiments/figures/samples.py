@@ -10,8 +10,8 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.data import ThreeDShapesDynamic
-from vpr.evaluation.disentanglement import read_draws
-from vpr.evaluation.jumps import unchanged
+from vpr.evaluation.factor_entropy import read_draws
+from vpr.evaluation.rollout_factors import unchanged
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_model

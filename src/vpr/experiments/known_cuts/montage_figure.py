@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from vpr.experiments.known_cuts.detectors import DETECTORS
-from vpr.experiments.known_cuts.film import RATE, Part
+from vpr.experiments.known_cuts.montage_film import RATE, Part
 from vpr.experiments.runner.base import Result, Results
 from vpr.experiments.shared.panels import draw_runs, score_axis
 from vpr.experiments.shared.sheets import decode_image, encode_image

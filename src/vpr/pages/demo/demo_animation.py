@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from vpr.boundaries import Kind
 from vpr.data.pictures import as_images, save_images
 from vpr.pages.demo.demo_run import Clip, Detections
-from vpr.pages.level_decisions import Curve, frames_of
 from vpr.pages.palette import D_CH, D_ST, KINDS, THRESHOLD
+from vpr.pages.sequence_data import Curve, frames_of
 from vpr.utils.figures import panels, require_matplotlib
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _level(axes: Axes, clip: Clip, level: Detections) -> list[tuple[Artist, Valu
         marks[[event.frame for event in level.boundaries if event.kind == kind]] = 0.93
         if not np.isnan(marks).all():
             marker, label = EVENTS[kind]
-            style = {"color": colour.light, "marker": marker, "ls": "", "ms": 7}
+            style: dict[str, Any] = {"color": colour.light, "marker": marker, "ls": "", "ms": 7}
             parts.append((axes.plot([], [], label=label, transform=above, **style)[0], marks))
     if level.factor:
         true = np.full(length, np.nan)
@@ -127,7 +127,7 @@ def _legend(rows: list[Axes]) -> Iterator[tuple[Artist, str]]:
         yield from zip(*axes.get_legend_handles_labels(), strict=True)
 
 
-def _until(values: Values, t: int) -> tuple[Values, Values]:
+def _until(values: Values, t: int) -> tuple[NDArray[np.integer[Any]], Values]:
     """Frames and values up to frame t."""
     return np.arange(t + 1), values[: t + 1]
 
@@ -136,5 +136,6 @@ def _render(figure: Figure) -> Pixels:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+    return pixels[..., :3].copy()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.pages.film_curves import LogScale
+from vpr.pages.sequence_curves import LogScale
 from vpr.segmenting.timeline import Curves, Series, Timeline
 
 VALUES = 600_000  # on one page: an hour at 25 frames per second, two levels, frame by frame
