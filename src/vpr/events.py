@@ -70,7 +70,7 @@ class Evidence(NamedTuple):
     boundary: Tensor  # (B,) the level updates
 
     @classmethod
-    def unasked(cls, boundary: Tensor, unknown: Tensor) -> Evidence:
+    def not_compared(cls, boundary: Tensor, unknown: Tensor) -> Evidence:
         """Evidence without a comparison: `boundary` is the decision, all values are `unknown`."""
         neither = torch.zeros_like(boundary)
         return cls(unknown, unknown, unknown, neither, neither, boundary)

@@ -295,13 +295,13 @@ class VPR(nn.Module):
         """Event detection, bottom-up: the evidence of each level and the new windows of D_st."""
         opening = state.time == 0
         batch, unknown = len(opening), state.blocks[0].s.new_full(opening.shape, torch.nan)
-        evidence = [Evidence.unasked(torch.ones_like(opening), unknown)]  # level 1 always updates
+        evidence = [Evidence.not_compared(torch.ones_like(opening), unknown)]  # level 1 always updates
         windows, random = list(state.windows), None
         for n in range(1, self.config.levels):
             arrives = evidence[-1].boundary & ~opening
             rows = _rows(arrives)
             if not len(rows):  # the signal stops here
-                evidence += [Evidence.unasked(opening, unknown)] * (self.config.levels - n)
+                evidence += [Evidence.not_compared(opening, unknown)] * (self.config.levels - n)
                 break
             divergences = nets[n].compare(*tree_rows((state.blocks[n], x(n)), rows, batch))
             mean_kl = windows[n - 1].mean(self.rule.power)

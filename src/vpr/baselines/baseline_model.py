@@ -184,7 +184,7 @@ class Baseline(nn.Module):
 
 def boundary_only(boundary: Tensor, like: Tensor) -> Evidence:
     """Evidence (B, T) of which only the boundary is known."""
-    return Evidence.unasked(boundary, like.new_full(boundary.shape, torch.nan))
+    return Evidence.not_compared(boundary, like.new_full(boundary.shape, torch.nan))
 
 
 def step_noise(model: Baseline, batch: int, generator: torch.Generator | None) -> Tensor:

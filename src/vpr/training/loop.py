@@ -251,7 +251,7 @@ def without_denormals() -> Iterator[None]:
 def _stop_signal() -> Iterator[Callable[[], bool]]:
     """Ctrl-C and SIGTERM stop after the current step; a second one stops immediately.
 
-    The user is told at once, because a step can take long.
+    The message is printed at once, because a step can take long.
     """
     asked: list[int] = []
 

@@ -1,5 +1,5 @@
 """Loss terms in addition to the ELBO. Each receives the trace of a batch and returns one number per
-level, in nats per frame, which is weighted by β like that level's KL. The model knows none of them.
+level, in nats per frame, which is weighted by β like that level's KL. None is part of the model.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AHEAD = 64  # events between the two passes of `overshooting`
 
 
 def persistence(model: VPR, trace: Trace) -> Tensor:
-    """Σ_t ln(1 + D_KL(q_st ‖ p_st)) over the frames at which a level n ≥ 2 is asked and stays.
+    """Σ_t ln(1 + D_KL(q_st ‖ p_st)) over the frames at which a level n ≥ 2 does not update.
 
     The ELBO of VPR has no term for such frames, so nothing trains q_st, the belief about a new
     frame under the old context, to agree with the last posterior p_st while nothing changes. This
