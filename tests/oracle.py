@@ -233,7 +233,7 @@ def algorithm_1(
         M: list[bool] = []  # noqa: N806
         encodings: list[Tensor] = []
         verdicts: list[tuple[float, float, Verdict]] = []
-        unasked = (math.nan, math.nan, Verdict(False, False, False, math.nan))
+        not_compared = (math.nan, math.nan, Verdict(False, False, False, math.nan))
 
         # Event detection (bottom-up)
         x = model.codec.encode(model.codec.to_layout(video[t : t + 1]))[0]
@@ -242,11 +242,11 @@ def algorithm_1(
             encodings.append(block.compress(x))
             if n == 0 or t == 0:
                 M.append(True)
-                verdicts.append(unasked)
+                verdicts.append(not_compared)
                 continue
             if not M[n - 1]:
                 M.append(False)
-                verdicts.append(unasked)
+                verdicts.append(not_compared)
                 continue
             m = memories[n]
             q_st = block.q(encodings[n], m.d, m.c)

@@ -295,7 +295,8 @@ class VPR(nn.Module):
         """Event detection, bottom-up: the evidence of each level and the new windows of D_st."""
         opening = state.time == 0
         batch, unknown = len(opening), state.blocks[0].s.new_full(opening.shape, torch.nan)
-        evidence = [Evidence.not_compared(torch.ones_like(opening), unknown)]  # level 1 always updates
+        # Level 1 always updates.
+        evidence = [Evidence.not_compared(torch.ones_like(opening), unknown)]
         windows, random = list(state.windows), None
         for n in range(1, self.config.levels):
             arrives = evidence[-1].boundary & ~opening

@@ -146,9 +146,9 @@ class RunFolder:
         try:
             data = parse_json(notes["training"])
         except (KeyError, ValueError) as error:
-            raise VPRError(f"{path} is no checkpoint of a training run") from error
+            raise VPRError(f"{path} is not a checkpoint of a training run") from error
         if not isinstance(data, dict):
-            raise VPRError(f"{path} is no checkpoint of a training run")
+            raise VPRError(f"{path} is not a checkpoint of a training run")
         return Checkpoint(tensors, data)
 
     def save(self, model: VPR, checkpoint: Checkpoint) -> None:
