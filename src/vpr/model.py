@@ -19,6 +19,7 @@ from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
 from vpr.fast.inference_block import InferenceBlock
+from vpr.features.preprocessing import Preprocessing
 from vpr.nets import make_codec
 from vpr.nets.likelihood import make_likelihood
 from vpr.state import LevelTrace, Loss, State, Trace, UpdateIndex
@@ -55,6 +56,9 @@ class LazyEncodings:
 
 class VPR(nn.Module):
     """Variational Predictive Routing with N levels."""
+
+    # From vectors to the model's input, if it was trained on vectors; stored with the model.
+    preprocessing: Preprocessing | None = None
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
