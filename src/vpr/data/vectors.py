@@ -18,7 +18,7 @@ from vpr.data.clips import Clip, memory_mapped
 from vpr.data.windows import Span, draw_windows, held_out_spans, longest_window, training_spans
 from vpr.errors import VPRError
 from vpr.features.extractor import EXTRACTORS
-from vpr.features.preprocessing import Preprocessing, fit_components, fit_standard
+from vpr.features.preprocessing import Preprocessing, fit_components, fit_standard, unit_length
 from vpr.utils.options import option
 from vpr.video.finding import find_footage
 from vpr.video.image_folder import natural
@@ -146,11 +146,17 @@ def _read(vectors: Vectors, folder: str) -> _Read:
 
 
 def _preprocessing(vectors: Vectors, spans: Sequence[Span]) -> Preprocessing:
-    mean, scale = fit_standard(lambda: _chunks(spans))
+    frozen = bool(vectors.features)
+
+    def chunks() -> Iterator[NDArray[Any]]:
+        return map(unit_length, _chunks(spans)) if frozen else _chunks(spans)
+
+    mean, scale = fit_standard(chunks)
     components = None
-    if vectors.features or vectors.components:
-        scale, components = fit_components(lambda: _chunks(spans), mean, vectors.frame[0])
-    return Preprocessing(mean, scale, components, vectors.features, as_rate(vectors.rate))
+    if frozen or vectors.components:
+        scale, components = fit_components(chunks, mean, vectors.frame[0])
+    rate = as_rate(vectors.rate)
+    return Preprocessing(mean, scale, components, vectors.features, rate, frozen)
 
 
 def _files(path: str) -> list[Path]:

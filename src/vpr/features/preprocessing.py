@@ -25,7 +25,8 @@ Chunks = Callable[[], Iterable[Rows]]  # all training rows, in parts; it is call
 class Preprocessing:
     """(rows − mean) / scale, then a projection on `components` if there are any.
 
-    It is fitted to training data and stored with the model, so that the model can be applied to new
+    With `unit_length`, each row is scaled to length 1 first: the length of image features depends
+    on contrast more than on content. It is fitted to training data and stored with the model, so that the model can be applied to new
     data.
     """
 
@@ -34,6 +35,7 @@ class Preprocessing:
     components: Floats | None = None  # (F, K)
     extractor: str = ""  # of the features; empty for vectors that the user gave
     rate: Fraction = field(default_factory=lambda: Fraction(25, 2))  # frames per second
+    unit_length: bool = False
 
     @property
     def inputs(self) -> int:
@@ -54,7 +56,7 @@ class Preprocessing:
             raise VPRError(
                 f"this model needs vectors of {self.inputs} features, not {rows.shape[1:]}"
             )
-        scaled = (rows - self.mean) / self.scale
+        scaled = ((unit_length(rows) if self.unit_length else rows) - self.mean) / self.scale
         return (scaled if self.components is None else scaled @ self.components).astype(np.float32)
 
     def save(self, path: Path) -> None:
@@ -62,7 +64,11 @@ class Preprocessing:
         write_tensors(
             path,
             {name: torch.from_numpy(each) for name, each in tensors.items() if each is not None},
-            {"extractor": self.extractor, "rate": str(self.rate)},
+            {
+                "extractor": self.extractor,
+                "rate": str(self.rate),
+                "unit_length": "yes" if self.unit_length else "no",
+            },
         )
 
     @classmethod
@@ -75,7 +81,22 @@ class Preprocessing:
             raise VPRError(f"{path} has components of other features: copy it again")
         if not np.isfinite(mean).all() or not (scale > 0).all():
             raise VPRError(f"{path} has values that are not finite: copy it again")
-        return cls(mean, scale, components, notes.get("extractor", ""), as_rate(notes.get("rate")))
+        return cls(
+            mean,
+            scale,
+            components,
+            notes.get("extractor", ""),
+            as_rate(notes.get("rate")),
+            notes.get("unit_length") == "yes",
+        )
+
+
+def unit_length(rows: Rows) -> Floats:
+    """The rows (T, F), each scaled to length 1; zeros stay."""
+    double = _double(rows)
+    length = np.linalg.norm(double, axis=1, keepdims=True)
+    scaled: Floats = double / np.where(length > 0, length, 1.0)
+    return scaled
 
 
 def fit_standard(chunks: Chunks) -> tuple[Floats, Floats]:

@@ -53,12 +53,16 @@ class ModelInput:
             assert isinstance(what, str | os.PathLike | np.ndarray)
             own = self.preprocessing.rate if self.extractor and self.preprocessing else None
             return VectorRows(what, as_rate(rate if rate is not None else own))
-        if self.fit is None:
-            raise VPRError(f"this model needs vectors {self.frame}, not pictures: give a .npy file")
-        source = _as_source(what, self.fit, rate, **how)
+        source = _as_source(what, self.picture_fit(), rate, **how)
         if self.extractor is None or self.preprocessing is None:
             return source
         return AtRate(source, self.preprocessing.rate)
+
+    def picture_fit(self) -> Fit:
+        """The size of the pictures; an error for a model that needs vectors."""
+        if self.fit is None:
+            raise VPRError(f"this model needs vectors {self.frame}, not pictures: give a .npy file")
+        return self.fit
 
     def fitted(self, picture: Picture) -> Picture:
         """The picture in the model's size, which footage opened by `open` already has."""

@@ -56,6 +56,7 @@ class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
             raise VPRError(f"level must be 2 to {self.levels}, got {level}")
         self.min_scene_len = min_scene_len
         self._input = ModelInput(model, mode)
+        self._input.picture_fit()  # raises if the model needs vectors
         self._stream = Stream(with_threshold(model, threshold))
         self._last_cut: Any = None
 

@@ -88,8 +88,7 @@ def _read(path: Path, labels: dict[str, Any]) -> FilmFile:
 FILMS = {
     plan.name: plan
     for plan in (
-        FilmPlan("training", "training", 400, 1),
-        FilmPlan("calibration", "training", 300, 2),
+        FilmPlan("training", "training", 300, 2),
         FilmPlan("test", "test", 350, 3),
     )
 }

@@ -1,0 +1,28 @@
+"""F1 of detected times against transitions that last for some frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from vpr.evaluation.matching import Tally
+
+Span = tuple[Fraction, Fraction]  # seconds; equal for a cut
+TOLERANCE = 0.2  # seconds
+
+
+def tally(found: Sequence[float], true: Sequence[Span], ignored: Sequence[Span] = ()) -> Tally:
+    """A transition is found if a time lies within it or at most `TOLERANCE` from it.
+
+    Each further time in the same transition counts as wrong. Times in `ignored` transitions do not
+    count. Transitions are further apart than twice the tolerance.
+    """
+    counts = [sum(_inside(time, span) for time in found) for span in true]
+    apart = sum(any(_inside(time, span) for span in ignored) for time in found)
+    matched = sum(count > 0 for count in counts)
+    return Tally(matched, len(found) - apart, len(true))
+
+
+def _inside(time: float, span: Span) -> bool:
+    # A little more, for the rounding of times in binary.
+    return float(span[0]) - TOLERANCE - 1e-6 <= time <= float(span[1]) + TOLERANCE + 1e-6
