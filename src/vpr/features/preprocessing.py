@@ -26,8 +26,8 @@ class Preprocessing:
     """(rows − mean) / scale, then a projection on `components` if there are any.
 
     With `unit_length`, each row is scaled to length 1 first: the length of image features depends
-    on contrast more than on content. It is fitted to training data and stored with the model, so that the model can be applied to new
-    data.
+    on contrast more than on content. It is fitted to training data and stored with the model, so
+    that the model can be applied to new data.
     """
 
     mean: Floats  # (F,)

@@ -6,6 +6,7 @@ config.json           the configuration of the run, with a format version
 model.safetensors     the weights
 training.safetensors  the checkpoint (weights, Adam, windows of D_st, random generators, step)
 features.safetensors  mean, scale and components of vectors, if it is a model of vectors
+calibration.safetensors  the probability of events, if it was fitted to these weights
 previous.safetensors  the checkpoint before that, in case the last one is damaged
 durations.safetensors the model of event durations, if one was fitted to these weights; see
                       `vpr.generation.learn_durations`
@@ -63,6 +64,8 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
     write_tensors(folder / MODEL, model.state_dict(), {})
     if model.preprocessing is not None:
         model.preprocessing.save(folder / PREPROCESSING)
+    if model.calibration is not None:
+        model.calibration.save(folder / CALIBRATION, fingerprint(model))
     write_json(folder / CONFIG, {"format": FORMAT, "model": to_dict(model.config)})
 
 
@@ -80,6 +83,10 @@ def load_model(name: Path | str) -> VPR:
     model.load_state_dict(tensors)
     if (folder / PREPROCESSING).exists():
         model.preprocessing = _load_preprocessing(folder / PREPROCESSING, config)
+    if (folder / CALIBRATION).exists():
+        from vpr.segmenting.calibration import Calibration  # which needs the model
+
+        model.calibration = Calibration.load(folder / CALIBRATION, fingerprint(model))
     return model.eval()
 
 

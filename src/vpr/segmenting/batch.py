@@ -17,6 +17,7 @@ from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.output_names import Target
 from vpr.segmenting.segment import OnProgress, as_gap, reported_levels, segment
 from vpr.segmenting.segmenter import check_levels, fit_for, with_threshold
+from vpr.segmenting.selection import Selection
 from vpr.segmenting.sweep import sweep
 from vpr.segmenting.timeline import Timeline
 from vpr.utils.files import why
@@ -39,6 +40,7 @@ class SegmentRequest:
     fit: Mode | None = None
     rate: Rate | None = None
     sweep: bool = False
+    selection: Selection = field(default_factory=Selection)
     export: tuple[str, ...] = ()  # of `vpr.segmenting.exports.FORMATS`
 
     def load(self) -> VPR:
@@ -49,6 +51,7 @@ class SegmentRequest:
         reported_levels(self.levels, model.config.levels)
         as_gap(self.min_gap)
         as_rate(self.rate)
+        self.selection.check(model.calibration)
         return model
 
     def completed(self, model: VPR) -> CompletedFiles:
@@ -178,6 +181,7 @@ def _segment(
         threshold=request.threshold,
         levels=request.levels,
         min_gap=request.min_gap,
+        selection=request.selection,
         fit=request.fit or fit_for(request.model),
         rate=request.rate,
         on_progress=on_progress,

@@ -14,6 +14,7 @@ from vpr.pretrained import load_model
 from vpr.segmenting.inputs import Footage, ModelInput
 from vpr.segmenting.recorder import Recorder
 from vpr.segmenting.segmenter import CHUNK, Segmenter, check_levels, fit_for, with_threshold
+from vpr.segmenting.selection import Selection, report
 from vpr.segmenting.timeline import Timeline
 from vpr.video import Source
 from vpr.video.fit import Mode
@@ -29,6 +30,7 @@ def segment(
     threshold: float | None = None,
     levels: Sequence[int] | None = None,
     min_gap: float | Fraction = 0,
+    selection: Selection | None = None,
     fit: Mode | None = None,
     rate: Rate | None = None,
     on_progress: OnProgress | None = None,
@@ -44,6 +46,8 @@ def segment(
             default is that of the model.
         levels: The levels to report, 2 or higher. The default is all.
         min_gap: Seconds. Of two events of a level that are closer, only the stronger is kept.
+        selection: Which events to report, by probability, number or interval. The default is all;
+            of a calibrated model, those with a probability of at least 0.5.
         fit: How footage of other proportions is fitted to the model's frames: "letterbox", "crop"
             or "stretch". The default is that of the training data, or letterbox.
         rate: Frames per second of footage without times, such as arrays.
@@ -57,7 +61,9 @@ def segment(
     source = inputs.open(what, rate)
     recorder = Recorder(chosen.config.levels)
     segment_source(source, Segmenter(chosen, inputs), recorder, on_progress)
-    timeline = recorder.timeline(source.name, name, wanted, gap)
+    every = reported_levels(None, chosen.config.levels)
+    whole = recorder.timeline(source.name, name, every, Fraction(0))
+    timeline = report(whole, wanted, gap, selection or Selection(), chosen.calibration)
     # A source of the user's own may lack both.
     problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
     return replace(timeline, problem=problem, undecodable=undecodable)

@@ -23,6 +23,11 @@ def tally(found: Sequence[float], true: Sequence[Span], ignored: Sequence[Span] 
     return Tally(matched, len(found) - apart, len(true))
 
 
+def inside(time: float, spans: Sequence[Span]) -> int | None:
+    """The index of the first transition that a time is in, or close to."""
+    return next((n for n, span in enumerate(spans) if _inside(time, span)), None)
+
+
 def _inside(time: float, span: Span) -> bool:
     # A little more, for the rounding of times in binary.
     return float(span[0]) - TOLERANCE - 1e-6 <= time <= float(span[1]) + TOLERANCE + 1e-6
