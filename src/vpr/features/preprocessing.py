@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from vpr.errors import VPRError
 from vpr.utils.files import read_tensors, write_tensors
 from vpr.video.rates import as_rate
 
-Rows = NDArray[np.floating]  # type: ignore[type-arg]  # (T, F)
+Rows = NDArray[Any]  # (T, F), real numbers
 Floats = NDArray[np.float64]
 Chunks = Callable[[], Iterable[Rows]]  # all training rows, in parts; it is called twice
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.errors import VPRError
-from vpr.segmenting.timeline import Curves
+from vpr.segmenting.timeline import Curves, Series
 from vpr.utils.files import read_tensors, write_tensors
 
 Floats = NDArray[np.float64]
@@ -103,7 +103,7 @@ def _compared(curves: Curves, at: NDArray[np.intp]) -> list[Floats]:
     return [st, st - _log(curves.threshold)[at], st - _log(curves.kl_change)[at]]
 
 
-def _log(series: NDArray[np.floating]) -> Floats:  # type: ignore[type-arg]
+def _log(series: Series) -> Floats:
     """The logarithm; 0 where a level was not evaluated or has no threshold yet."""
     double = np.asarray(series, dtype=np.float64)
     known = np.isfinite(double)

@@ -74,7 +74,7 @@ class ModelInput:
 
     def __call__(self, pictures: Sequence[Picture]) -> Tensor:
         """K fitted pictures (H, W, C), or vectors (F,) → (K, *frame)."""
-        stacked = np.stack(pictures)
+        stacked: NDArray[Any] = np.stack(pictures)
         if len(self.frame) == 3:
             pixels = torch.from_numpy(stacked).to(self.device, self.dtype)
             return pixels.div_(255).movedim(-1, 1)

@@ -28,6 +28,7 @@ from vpr.experiments.footage.calibrate import (
 )
 from vpr.experiments.footage.detectors import (
     MIN_GAP,
+    Scores,
     best_threshold,
     frame_differences,
     jumps,
@@ -52,6 +53,7 @@ from vpr.training.loop import train
 from vpr.utils.files import read_json, write_json
 from vpr.utils.threads import use_threads
 
+Signal = tuple[Scores, Scores]  # scores and times of all frames
 HELD_OUT = 0.4  # share of the training film that calibrates
 FEATURES = "efficientnet-lite0"
 
@@ -127,13 +129,14 @@ def all_detectors(
         return [float(event.time) for event in timeline.events(level)]
 
     def of_jumps() -> list[float]:
-        return _thresholded(*(_feature_jumps(model, film) for film in (training, test)), training)
+        return _thresholded(_feature_jumps(model, training), _feature_jumps(model, test), training)
 
     def of_pixels() -> list[float]:
-        return _thresholded(*(frame_differences(film.path) for film in (training, test)), training)
+        known, new = frame_differences(training.path), frame_differences(test.path)
+        return _thresholded(known, new, training)
 
     levels = range(2, model.config.levels + 1)
-    return {f"VPR level {n}": lambda n=n: ours(n) for n in levels} | {  # type: ignore[misc]
+    return {f"VPR level {n}": lambda n=n: ours(n) for n in levels} | {
         "PySceneDetect content": lambda: seconds(scene_cuts(test.path, "ContentDetector")),
         "PySceneDetect adaptive": lambda: seconds(scene_cuts(test.path, "AdaptiveDetector")),
         "TransNetV2": lambda: transnet(test.path),
@@ -145,10 +148,11 @@ def all_detectors(
     }
 
 
-def _thresholded(training: Any, test: Any, film: FilmFile) -> list[float]:
+def _thresholded(training: Signal, test: Signal, film: FilmFile) -> list[float]:
     """Peaks of the test scores above the threshold with the best F1 on the training film."""
-    threshold = best_threshold(*training, lambda found: tally(found, film.spans()).f1)
-    return peaks(*test, threshold, MIN_GAP)
+    scores, times = training
+    threshold = best_threshold(scores, times, lambda found: tally(found, film.spans()).f1)
+    return peaks(test[0], test[1], threshold, MIN_GAP)
 
 
 def _inputs(model: VPR, film: FilmFile) -> tuple[Any, Any]:
