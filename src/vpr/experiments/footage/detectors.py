@@ -67,9 +67,7 @@ def best_threshold(
 ) -> float:
     """The threshold whose peaks have the best score; chosen on the training film."""
     candidates = np.quantile(scores, 1 - np.geomspace(0.002, 0.2, tries))
-    chosen = max(
-        candidates.tolist(), key=lambda each: score(peaks(scores, times, each, MIN_GAP))
-    )
+    chosen = max(candidates.tolist(), key=lambda each: score(peaks(scores, times, each, MIN_GAP)))
     return float(chosen)
 
 
