@@ -31,6 +31,7 @@ events = st.builds(
     positive,
     positive,
     positive | st.just(math.inf),
+    probability=st.none() | st.floats(0, 1),
 )
 WHOLE = timeline([event(5), event(5, 3), event(50)])
 
