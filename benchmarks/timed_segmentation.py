@@ -13,10 +13,11 @@ from vpr.boundaries import LevelEvidence
 from vpr.model import VPR
 from vpr.pretrained import load_model
 from vpr.segmenting.batch import write_files
+from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.recorder import Recorder
-from vpr.segmenting.segment import as_gap, as_source, reported_levels, segment_source
+from vpr.segmenting.segment import as_gap, reported_levels, segment_source
 from vpr.segmenting.segmenter import Segmenter, fit_for
-from vpr.video import Fit, Frame, Picture, Source
+from vpr.video import Frame, Picture, Source
 
 
 class TimedSegmentation:
@@ -35,10 +36,10 @@ class TimedSegmentation:
 
     def _run(self, times: dict[str, float]) -> None:
         levels = self.model.config.levels
-        fit = Fit.to(self.model.config.frame, fit_for(self.name))
-        source = TimedSource(as_source(self.file, fit), times)
+        inputs = ModelInput(self.model, fit_for(self.name))
+        source = TimedSource(inputs.open(self.file), times)
         recorder = Recorder(levels)
-        segment_source(source, TimedSegmenter(self.model, times), recorder, fit)
+        segment_source(source, TimedSegmenter(self.model, inputs, times), recorder)
         timeline = recorder.timeline(self.file, self.name, reported_levels(None, levels), as_gap(0))
         write_files(timeline, self.folder / "ours")
         self.frames = timeline.frames
@@ -72,8 +73,8 @@ class TimedSource:
 class TimedSegmenter(Segmenter):
     """A segmenter that adds the time of the model to `times`."""
 
-    def __init__(self, model: VPR, times: dict[str, float]) -> None:
-        super().__init__(model)
+    def __init__(self, model: VPR, inputs: ModelInput, times: dict[str, float]) -> None:
+        super().__init__(model, inputs)
         self.times = times
 
     def process(self, pictures: Sequence[Picture]) -> list[list[LevelEvidence]]:

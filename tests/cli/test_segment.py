@@ -173,9 +173,11 @@ def test_flags_that_make_no_sense(
 
 def test_a_model_of_vectors(tmp_path: Path, capsys: Capture) -> None:
     save_pretrained(VPR(ModelConfig(2, width=12, frame=(7,))), tmp_path / "m")
-    code, _, err = vpr(capsys, "segment", "x.mp4", "--model", tmp_path / "m")
-    assert code == 2
-    assert "vectors" in err
+    np.save(tmp_path / "x.npy", np.zeros((5, 16, 16, 3), np.uint8))
+    words = ["segment", tmp_path / "x.npy", "--model", tmp_path / "m", "--out", tmp_path / "out"]
+    code, _, err = vpr(capsys, *words)
+    assert code == 1
+    assert "needs vectors (7,), not pictures" in err
 
 
 def test_sweep(here: Path, model: Path, capsys: Capture) -> None:

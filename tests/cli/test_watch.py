@@ -23,7 +23,7 @@ from vpr import VPR, Stream, VPRError
 from vpr.cli import main
 from vpr.data import MovingBall, evaluation_rng
 from vpr.evaluation.boundary_files import read_marks
-from vpr.segmenting.segmenter import Pixels
+from vpr.segmenting.inputs import ModelInput
 from vpr.video import Fit, open_footage
 from vpr.watching.feed import Arrival
 from vpr.watching.watcher import WatchedFrame, Watcher
@@ -59,7 +59,7 @@ def film(tmp_path_factory: pytest.TempPathFactory, pictures: np.ndarray) -> Path
 def expected(film: Path) -> list[tuple[int, float, int]]:
     """By `vpr.Stream` on the same frames: frame, time and level of each event."""
     model = VPR.from_pretrained("moving-ball")
-    stream, pixels = Stream(model), Pixels(model)
+    stream, pixels = Stream(model), ModelInput(model)
     found = []
     for frame in open_footage(film, fit=Fit.to(model.config.frame)):
         for event in stream.push(pixels([frame.picture])[0]):

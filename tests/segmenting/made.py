@@ -42,7 +42,7 @@ def timeline(events: Sequence[Event], frames: int = 100, levels: int = 3) -> Tim
         levels,
         frames,
         np.arange(frames) / 25,
-        sorted(events),
+        sorted(events, key=lambda each: (each.frame, each.level)),
         curves,
         {0: b"\xff\xd8one", 7: b"\xff\xd8two"},
         (Fraction(0), Fraction(frames, 25)),

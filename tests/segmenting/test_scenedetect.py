@@ -15,8 +15,9 @@ import torch
 
 from vpr import VPR, Stream, VPRError
 from vpr.data import MovingBall, evaluation_rng
+from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.scenedetect import VPRDetector
-from vpr.segmenting.segmenter import Pixels, with_threshold
+from vpr.segmenting.segmenter import with_threshold
 from vpr.video.fit import Fit
 
 FRAMES = 60
@@ -54,7 +55,7 @@ def seen(film: Path) -> list[np.ndarray]:
 
 
 def streamed(model: VPR, seen: list[np.ndarray], level: int = 2) -> list[int]:
-    stream, fit, pixels = Stream(model), Fit.to(model.config.frame), Pixels(model)
+    stream, fit, pixels = Stream(model), Fit.to(model.config.frame), ModelInput(model)
     frames = [pixels([fit(np.ascontiguousarray(picture[..., ::-1]))])[0] for picture in seen]
     events = [event for frame in frames for event in stream.push(frame)]
     return [event.frame for event in events if event.level == level]

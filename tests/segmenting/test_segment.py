@@ -15,7 +15,8 @@ import vpr
 from tests.segmenting.made import frames_of, scenes, write_video
 from vpr import VPR, Stream, VPRError
 from vpr.segmenting import keyframes
-from vpr.segmenting.segmenter import CHUNK, Pixels
+from vpr.segmenting.inputs import ModelInput
+from vpr.segmenting.segmenter import CHUNK
 from vpr.video import Frame
 
 Factory = Callable[..., Any]
@@ -31,7 +32,7 @@ def model(tiny_model: Factory) -> VPR:
 def test_an_array_gives_what_a_stream_gives(model: VPR) -> None:
     pictures = scenes(50)
     timeline, stream = vpr.segment(pictures, model), Stream(model)
-    pushed = [b for frame in Pixels(model)(list(pictures)) for b in stream.push(frame)]
+    pushed = [b for frame in ModelInput(model)(list(pictures)) for b in stream.push(frame)]
     assert [each[:1] + each[2:4] for each in timeline.boundaries] == [each[:3] for each in pushed]
     for event in timeline.boundaries:
         assert event.time == Fraction(event.frame, 25)

@@ -13,7 +13,8 @@ from tests.segmenting.made import scenes
 from vpr import VPR, Stream, VPRError
 from vpr.boundaries import LevelEvidence, boundaries
 from vpr.events import Always, Clockwork, Rule, Subjective
-from vpr.segmenting.segmenter import Pixels, Segmenter, with_threshold
+from vpr.segmenting.inputs import ModelInput
+from vpr.segmenting.segmenter import Segmenter, with_threshold
 
 Factory = Callable[..., Any]
 VALUES = ("kl_static", "kl_change", "threshold")
@@ -46,7 +47,7 @@ def test_equals_the_stream(model: VPR, rule: Rule, chunk: int) -> None:
     pictures = scenes(40)
     stream, evidence = Stream(model), process(model, pictures, chunk)
     found = 0
-    for number, frame in enumerate(Pixels(model)(list(pictures))):
+    for number, frame in enumerate(ModelInput(model)(list(pictures))):
         live = stream.push(frame)
         ours = list(boundaries(evidence[number], number)) if number else []
         assert [each[:3] for each in ours] == [each[:3] for each in live]
@@ -61,7 +62,7 @@ def test_equals_observe(model: VPR) -> None:
     pictures = scenes(40)
     evidence = process(model, pictures, 16)
     with torch.no_grad():
-        trace = model.observe(Pixels(model)(list(pictures)).unsqueeze(0))
+        trace = model.observe(ModelInput(model)(list(pictures)).unsqueeze(0))
     happened = set()
     for n in (1, 2, 3):
         wanted = trace.levels[n].evidence
@@ -82,7 +83,7 @@ def test_single_precision_finds_the_same_as_a_stream(tiny_model: Factory) -> Non
     model.typical_kl.fill_(0.5)
     pictures = scenes(30)
     evidence, stream = process(model, pictures, 16), Stream(model)
-    for number, frame in enumerate(Pixels(model)(list(pictures))):
+    for number, frame in enumerate(ModelInput(model)(list(pictures))):
         live = stream.push(frame)
         ours = list(boundaries(evidence[number], number)) if number else []
         assert [each[:3] for each in ours] == [each[:3] for each in live]

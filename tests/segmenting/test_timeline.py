@@ -31,6 +31,7 @@ events = st.builds(
     positive,
     positive,
     positive | st.just(math.inf),
+    probability=st.none() | st.floats(0, 1),
 )
 WHOLE = timeline([event(5), event(5, 3), event(50)])
 
@@ -64,7 +65,7 @@ def test_json_file(tmp_path: Path) -> None:
     assert plain["events"][0] | {"score": 0} == {
         **{"frame": 5, "time": 0.2, "exact": "1/5", "level": 2, "kind": "both", "score": 0},
         **{"kl_static": 2.0, "kl_change": 1.0, "threshold": 1.0},
-        **{"fit": math.log(2), "surprise": math.log(2)},
+        **{"fit": math.log(2), "surprise": math.log(2), "probability": None},
     }
 
 

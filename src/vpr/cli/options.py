@@ -21,6 +21,16 @@ def finite(text: str) -> float:
 finite.__name__ = "finite number"  # argparse names it in "invalid … value"
 
 
+def seconds(text: str) -> float:
+    """A time such as 10, 10s, 2min or 500ms."""
+    units = {"ms": 0.001, "min": 60.0, "s": 1.0}
+    unit = next((each for each in units if text.endswith(each)), "")
+    return finite(text.removesuffix(unit)) * units.get(unit, 1.0)
+
+
+seconds.__name__ = "time in seconds"
+
+
 def numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
 

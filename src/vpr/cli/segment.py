@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vpr.cli.options import add_footage, add_number, add_out_folder, at_least_one, finite, numbers
+from vpr.cli.options import (
+    add_footage,
+    add_number,
+    add_out_folder,
+    at_least_one,
+    finite,
+    numbers,
+    seconds,
+)
 from vpr.cli.show import print_json, print_table, progress_bars, say, tell
 
 if TYPE_CHECKING:
@@ -52,6 +60,22 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         default=0.0,
         help="Of two events of a level that are closer than this, keep only the stronger. [0]",
     )
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument(
+        "--probability",
+        type=finite,
+        metavar="P",
+        help="Smallest probability of an event, for a calibrated model. [0.5]",
+    )
+    chosen.add_argument(
+        "--events", type=int, metavar="N", help="Report the N strongest events of each level."
+    )
+    chosen.add_argument(
+        "--every",
+        type=seconds,
+        metavar="TIME",
+        help="Report as many events of each level as make one per TIME, such as 10s, on average.",
+    )
     parser.add_argument(
         "--sweep",
         action="store_true",
@@ -71,6 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.segmenting.batch import Outcome, SegmentRequest, run_targets, skipped
     from vpr.segmenting.exports import parse_formats
     from vpr.segmenting.output_names import find_targets
+    from vpr.segmenting.selection import Selection
     from vpr.utils.threads import use_threads
 
     at_least_one(jobs=arguments.jobs)
@@ -84,7 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.fit,
         arguments.rate,
         arguments.sweep,
-        parse_formats(arguments.export) if arguments.export else (),
+        selection=Selection(arguments.probability, arguments.events, arguments.every),
+        export=parse_formats(arguments.export) if arguments.export else (),
     )
     model = request.load()
     completed = request.completed(model)

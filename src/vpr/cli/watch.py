@@ -59,10 +59,10 @@ class Display(Protocol):
 
 def run(arguments: argparse.Namespace) -> int:
     from vpr.pretrained import load_model
+    from vpr.segmenting.inputs import ModelInput
     from vpr.segmenting.segmenter import fit_for, with_threshold
     from vpr.utils.interruptible import interruptible
     from vpr.utils.threads import use_threads
-    from vpr.video import Fit, open_footage
     from vpr.video.finding import is_address
     from vpr.watching.watcher import Watcher
 
@@ -70,14 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise VPRError(f"--span must be above 0 seconds, got {arguments.span:g}")
     use_threads(1)
     model = with_threshold(load_model(arguments.model), arguments.threshold)
-    fit = Fit.to(model.config.frame, arguments.fit or fit_for(arguments.model))
+    inputs = ModelInput(model, arguments.fit or fit_for(arguments.model))
     what, form = _camera(arguments.source, arguments.format)
     # A pipe or a camera may send nothing while it is opened.
     source = interruptible(
-        lambda: open_footage(what, fit=fit, rate=arguments.rate, size=arguments.size, format=form)
+        lambda: inputs.open(what, arguments.rate, size=arguments.size, format=form)
     )
     is_live = is_address(what) or form is not None
-    watcher = Watcher(model, live=is_live or bool(arguments.realtime))
+    watcher = Watcher(model, inputs, live=is_live or bool(arguments.realtime))
     display = _display(arguments, source.name, watcher.levels)
     arrivals = _arrivals(source, is_live, arguments.realtime)
     try:

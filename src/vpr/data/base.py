@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
+from vpr.features.preprocessing import Preprocessing
 
 OnProgress = Callable[[int, int], None]  # done, total
 
@@ -55,6 +56,13 @@ class Recorded(Protocol):
 def unseen(data: Dataset) -> Dataset:
     """The data for evaluation: the held-out part of a recording, or the dataset itself."""
     return data.unseen() if isinstance(data, Recorded) else data
+
+
+@runtime_checkable
+class Preprocessed(Protocol):
+    """A dataset of vectors, which are preprocessed before the model sees them."""
+
+    def preprocessing(self) -> Preprocessing: ...
 
 
 @runtime_checkable

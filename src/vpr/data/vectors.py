@@ -1,4 +1,4 @@
-"""User feature vectors from `.npy` files, as a dataset without labels."""
+"""Feature vectors without labels: from `.npy` files, or frozen features of footage."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from vpr.data.base import Batch, OnProgress
 from vpr.data.clips import Clip, memory_mapped
 from vpr.data.windows import Span, draw_windows, held_out_spans, longest_window, training_spans
 from vpr.errors import VPRError
+from vpr.features.extractor import EXTRACTORS
+from vpr.features.preprocessing import Preprocessing, fit_components, fit_standard, unit_length
 from vpr.utils.config_fields import option
+from vpr.video.finding import find_footage
 from vpr.video.image_folder import natural
+from vpr.video.rates import as_rate
 
 ROWS = 4096  # per read, for the mean and the standard deviation
-
-Floats = NDArray[np.float64]
+COMPONENTS = 64  # of frozen features
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,22 @@ class Vectors:
 
     Each file is one sequence (T, F): T vectors of F features. Every feature is standardised with
     its mean and standard deviation in the part for training; a feature that is constant there is 0.
-    Training never reads the held-out part.
+    With `features`, the files are footage, whose frozen features are computed once and kept in the
+    cache. With `components`, the features are reduced to principal components of the part for
+    training. Training never reads the held-out part.
     """
 
     name: ClassVar[str] = "vectors"
 
     path: str = option(
-        "", "A .npy file (T, F), a folder of such files, or a glob (in quotes).", local=True
+        "",
+        "A .npy file (T, F), a folder of them, or a glob (in quotes); with features, footage.",
+        local=True,
+    )
+    features: str = option("", "Frozen features of footage: efficientnet-lite0.")
+    rate: float = option(12.5, "Frames of footage per second.")
+    components: int = option(
+        0, "Principal components to keep; 0: 64 of frozen features, of vectors all features."
     )
     held_out: float = option(0.1, "Share of the vectors that is held out for evaluation.")
     evaluating: bool = option(False, "Use the held-out part.", flag=False)
@@ -45,24 +57,38 @@ class Vectors:
     def __post_init__(self) -> None:
         if not 0.01 <= self.held_out <= 0.5:
             raise VPRError(f"vectors need a held_out share from 0.01 to 0.5, got {self.held_out}")
+        if self.components < 0:
+            raise VPRError(f"vectors need 0 components or more, got {self.components}")
+        if self.features and self.features not in EXTRACTORS:
+            raise VPRError(f"no features {self.features!r}: choose one of {', '.join(EXTRACTORS)}")
+        as_rate(self.rate)
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """(F,), from the header of the first file; (1,) without a path."""
+        """(K,): the components, or the features in the header of the first file; (1,) without."""
+        if self.features or self.components:
+            return (self.components or COMPONENTS,)
         return _rows(_files(self.path)[0]).shape[1:] if self.path else (1,)
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
         """`count` random windows of `length` vectors."""
         read = self._read()
-        return Batch(draw_windows(self._spans(), (1,), (count, length), rng, read.fill), {}, {})
+        windows = draw_windows(self._spans(), (1,), (count, length), rng, read.fill, self.frame)
+        return Batch(windows, {}, {})
 
     def longest(self) -> int:
         """Vectors of the longest sequence."""
         return longest_window(self._spans(), (1,))
 
     def prepare(self, on_progress: OnProgress | None = None) -> None:
-        """Check all values, and compute the mean and standard deviation of the features."""
+        """Compute frozen features; check all values, and fit the preprocessing."""
+        if self.features:
+            self._extract(on_progress)
         self._read()
+
+    def preprocessing(self) -> Preprocessing:
+        """What turns vectors into the input of a model; fitted to the part for training."""
+        return self._read().preprocessing
 
     def unseen(self) -> Vectors:
         """The held-out part of the files."""
@@ -75,30 +101,62 @@ class Vectors:
     def _read(self) -> _Read:
         if not self.path:
             raise VPRError("give vectors with --path features.npy (vpr train: --data.path)")
-        return _read(self.path, os.getcwd(), self.held_out)
+        return _read(replace(self, evaluating=False), os.getcwd())
+
+    def files(self) -> list[Path]:
+        """The files of vectors; those of frozen features are in the cache."""
+        return self._extract(None) if self.features else _files(self.path)
+
+    def _extract(self, on_progress: OnProgress | None) -> list[Path]:
+        from vpr.features.extract import extract  # which imports from this package
+
+        whole = os.path.lexists(self.path)
+        pieces = find_footage([self.path] if whole else self.path.split(os.pathsep))
+        paths = []
+        for number, piece in enumerate(pieces):
+
+            def report(done: int, total: int | None, number: int = number) -> None:
+                if on_progress is not None:  # in parts of a piece, whose frames may be unknown
+                    share = min(done / total, 1) if total else 0
+                    on_progress(round(100 * (number + share)), 100 * len(pieces))
+
+            paths.append(extract(piece, self.features, self.rate, on_progress=report).path)
+        return paths
 
 
 class _Read(NamedTuple):
     """Files that were checked."""
 
     clips: list[Clip]
-    mean: Floats  # (F,)
-    std: Floats  # (F,), infinite where a feature is constant
+    preprocessing: Preprocessing
 
     def fill(self, window: NDArray[np.float32], rows: NDArray[Any]) -> None:
-        """Standardise in double precision: the mean may be much larger than the variation."""
-        window[:] = (rows - self.mean) / self.std
+        window[:] = self.preprocessing(rows)
 
 
 @lru_cache(maxsize=8)
-def _read(path: str, folder: str, held_out: float) -> _Read:
+def _read(vectors: Vectors, folder: str) -> _Read:
     """`folder` is the working directory, for relative paths."""
-    files = _files(path)
+    files = vectors.files()
     size = _rows(files[0]).shape[1]
     for file in files:
         _check(file, size, files[0])
     clips = [Clip(file.absolute(), len(_rows(file))) for file in files]
-    return _Read(clips, *_moments(training_spans(clips, held_out)))
+    return _Read(clips, _preprocessing(vectors, training_spans(clips, vectors.held_out)))
+
+
+def _preprocessing(vectors: Vectors, spans: Sequence[Span]) -> Preprocessing:
+    frozen = bool(vectors.features)
+
+    def chunks() -> Iterator[NDArray[Any]]:
+        return map(unit_length, _chunks(spans)) if frozen else _chunks(spans)
+
+    mean, scale = fit_standard(chunks)
+    components = None
+    if frozen or vectors.components:
+        scale, components = fit_components(chunks, mean, vectors.frame[0])
+    rate = as_rate(vectors.rate)
+    return Preprocessing(mean, scale, components, vectors.features, rate, frozen)
 
 
 def _files(path: str) -> list[Path]:
@@ -117,7 +175,7 @@ def _files(path: str) -> list[Path]:
 
 
 def _rows(file: Path) -> NDArray[Any]:
-    """(T, F), memory_mapped into memory."""
+    """(T, F), mapped into memory."""
     try:
         rows = memory_mapped(file.absolute())
     except (OSError, ValueError, EOFError) as error:
@@ -142,20 +200,8 @@ def _check(file: Path, size: int, first: Path) -> None:
             raise VPRError(f"{file} has NaN or infinite values in row {where}: replace or cut them")
 
 
-def _moments(spans: Sequence[Span]) -> tuple[Floats, Floats]:
-    """Mean and standard deviation (F,) of each feature."""
-    count = sum(span.last - span.first for span in spans)
-    statistics = [(part.sum(0), part.min(0), part.max(0)) for part in _chunks(spans)]
-    total, low, high = (np.stack(each) for each in zip(*statistics, strict=True))
-    mean: Floats = total.sum(0) / count
-    std: Floats = np.sqrt(sum(np.square(part - mean).sum(0) for part in _chunks(spans)) / count)
-    constant = low.min(0) == high.max(0)  # its computed deviation may be a little above 0
-    std[constant | (std == 0)] = np.inf
-    return mean, std
-
-
-def _chunks(spans: Sequence[Span]) -> Iterator[Floats]:
+def _chunks(spans: Sequence[Span]) -> Iterator[NDArray[Any]]:
     for span in spans:
         rows = memory_mapped(span.clip.path)[span.first : span.last]
         for start in range(0, len(rows), ROWS):
-            yield np.asarray(rows[start : start + ROWS], dtype=np.float64)
+            yield rows[start : start + ROWS]

@@ -71,8 +71,12 @@ def draw_windows(
     shape: tuple[int, int],
     rng: np.random.Generator,
     fill: Fill = from_bytes,
+    frame: tuple[int, ...] | None = None,
 ) -> NDArray[np.float32]:
-    """Random windows (count, length, *frame), each with a random stride."""
+    """Random windows (count, length, *frame), each with a random stride.
+
+    `frame` is the shape that `fill` gives, if it is not that of the clips.
+    """
     count, length = shape
     counts = {stride: _window_counts(spans, length, stride) for stride in strides}
     possible = [stride for stride in strides if counts[stride][-1]]
@@ -84,9 +88,8 @@ def draw_windows(
         )
     stride_of = np.array(possible)[rng.integers(len(possible), size=count)]
     place = rng.integers([counts[stride][-1] for stride in stride_of])
-    frames = np.empty(
-        (count, length, *memory_mapped(spans[0].clip.path).shape[1:]), dtype=np.float32
-    )
+    shape_of = frame or memory_mapped(spans[0].clip.path).shape[1:]
+    frames = np.empty((count, length, *shape_of), dtype=np.float32)
     for window, stride, k in zip(frames, stride_of.tolist(), place.tolist(), strict=True):
         before = counts[stride]
         which = int(np.searchsorted(before, k, side="right"))

@@ -5,6 +5,8 @@ A run folder contains
 config.json           the configuration of the run, with a format version
 model.safetensors     the weights
 training.safetensors  the checkpoint (weights, Adam, windows of D_st, random generators, step)
+features.safetensors  mean, scale and components of vectors, if it is a model of vectors
+calibration.safetensors  the probability of events, if it was fitted to these weights
 previous.safetensors  the checkpoint before that, in case the last one is damaged
 durations.safetensors the model of event durations, if one was fitted to these weights; see
                       `vpr.generation.learn_durations`
@@ -27,6 +29,7 @@ from torch import Tensor
 from vpr.config import ModelConfig, RunConfig
 from vpr.data import Dataset, dataset
 from vpr.errors import VPRError
+from vpr.features.preprocessing import Preprocessing
 from vpr.generation.durations import Durations
 from vpr.model import VPR
 from vpr.utils.config_fields import local_fields
@@ -45,6 +48,8 @@ from vpr.utils.shapes import state_shapes
 FORMAT = 2  # 1: before runs had stages
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
 PREVIOUS = "previous.safetensors"
+PREPROCESSING = "features.safetensors"
+CALIBRATION = "calibration.safetensors"
 DURATIONS, METRICS = "durations.safetensors", "metrics.jsonl"
 REPORT = "report.html"
 
@@ -59,6 +64,10 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
             f"{folder} is a training run, whose files would be overwritten: choose another folder"
         )
     write_tensors(folder / MODEL, model.state_dict(), {})
+    if model.preprocessing is not None:
+        model.preprocessing.save(folder / PREPROCESSING)
+    if model.calibration is not None:
+        model.calibration.save(folder / CALIBRATION, fingerprint(model))
     write_json(folder / CONFIG, {"format": FORMAT, "model": to_dict(model.config)})
 
 
@@ -74,7 +83,20 @@ def load_model(name: Path | str) -> VPR:
     check_weights(tensors, folder / MODEL)
     model = VPR(config)
     model.load_state_dict(tensors)
+    if (folder / PREPROCESSING).exists():
+        model.preprocessing = _load_preprocessing(folder / PREPROCESSING, config)
+    if (folder / CALIBRATION).exists():
+        from vpr.segmenting.calibration import Calibration  # which needs the model
+
+        model.calibration = Calibration.load(folder / CALIBRATION, fingerprint(model))
     return model.eval()
+
+
+def _load_preprocessing(path: Path, config: ModelConfig) -> Preprocessing:
+    found = Preprocessing.load(path)
+    if (found.outputs,) != config.frame:
+        raise VPRError(f"{path} gives {found.outputs} numbers, the model needs {config.frame}")
+    return found
 
 
 def _check_shapes(config: ModelConfig, path: Path) -> None:
@@ -202,7 +224,8 @@ def _download(name: str) -> Path:
             f"{' or '.join(shipped_models())}; for the hub, pip install 'vpr-torch[hub]' first"
         ) from None
     try:
-        return Path(snapshot_download(name, allow_patterns=[CONFIG, MODEL, DURATIONS]))
+        patterns = [CONFIG, MODEL, PREPROCESSING, CALIBRATION, DURATIONS]
+        return Path(snapshot_download(name, allow_patterns=patterns))
     except Exception as error:  # the client of the hub raises many different types
         raise VPRError(
             f"no folder {name!r} here, nor on the hub: {type(error).__name__}"

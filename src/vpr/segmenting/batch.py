@@ -13,14 +13,16 @@ from vpr.model import VPR
 from vpr.pretrained import fingerprint, load_model
 from vpr.segmenting.completed import CompletedFiles
 from vpr.segmenting.exports import write_exports
+from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.output_names import Target
-from vpr.segmenting.segment import OnProgress, as_gap, as_source, reported_levels, segment
+from vpr.segmenting.segment import OnProgress, as_gap, reported_levels, segment
 from vpr.segmenting.segmenter import check_levels, fit_for, with_threshold
+from vpr.segmenting.selection import Selection
 from vpr.segmenting.sweep import sweep
 from vpr.segmenting.timeline import Timeline
 from vpr.utils.files import why
 from vpr.utils.pool import Failed, JobProgress, Report, run_tasks
-from vpr.video.fit import Fit, Mode
+from vpr.video.fit import Mode
 from vpr.video.rates import Rate, as_rate
 
 Status = Literal["done", "skipped", "damaged", "failed"]
@@ -38,16 +40,18 @@ class SegmentRequest:
     fit: Mode | None = None
     rate: Rate | None = None
     sweep: bool = False
+    selection: Selection = field(default_factory=Selection)
     export: tuple[str, ...] = ()  # of `vpr.segmenting.exports.FORMATS`
 
     def load(self) -> VPR:
         """The model. Checks all settings, so that errors are reported before footage is read."""
         model = with_threshold(load_model(self.model), self.threshold)
         check_levels(model)
-        Fit.to(model.config.frame, self.fit or fit_for(self.model))
+        ModelInput(model, self.fit or fit_for(self.model))
         reported_levels(self.levels, model.config.levels)
         as_gap(self.min_gap)
         as_rate(self.rate)
+        self.selection.check(model.calibration)
         return model
 
     def completed(self, model: VPR) -> CompletedFiles:
@@ -177,6 +181,7 @@ def _segment(
         threshold=request.threshold,
         levels=request.levels,
         min_gap=request.min_gap,
+        selection=request.selection,
         fit=request.fit or fit_for(request.model),
         rate=request.rate,
         on_progress=on_progress,
@@ -199,9 +204,9 @@ def _segment(
 def _sweep(target: Target, request: SegmentRequest, model: VPR, on_progress: OnProgress) -> Outcome:
     from vpr.segmenting.sweep_files import write_sweep
 
-    fit = Fit.to(model.config.frame, request.fit or fit_for(request.model))
-    source = as_source(target.source, fit, request.rate)
-    swept = sweep(source, model, fit, on_progress=on_progress)
+    inputs = ModelInput(model, request.fit or fit_for(request.model))
+    source = inputs.open(target.source, request.rate)
+    swept = sweep(source, model, on_progress=on_progress)
     problem = getattr(source, "problem", None)
     counts = {str(level): [int(n) for n in each] for level, each in swept.events.items()}
     return Outcome(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("frame", "time", "level", "kind", "score", "fit", "surprise"),
-    *("kl_static", "kl_change", "threshold", "exact"),
+    *("kl_static", "kl_change", "threshold", "exact", "probability"),
 )
 
 
@@ -32,6 +32,7 @@ def event_row(event: Event) -> dict[str, Any]:
         "kl_change": event.kl_change,
         "threshold": event.threshold,
         "exact": str(event.time),
+        "probability": event.probability,
     }
 
 

@@ -29,6 +29,8 @@ class KeyFrames:
 
     def add(self, frame: int, shown: Frame, event: Event | None) -> None:
         """Add the next frame and, if it starts events, the one of the highest level."""
+        if shown.picture.ndim == 1:  # a vector
+            return
         is_regular = frame % self._stride == 0
         priority = (event.level, event.score) if event else None
         is_key = priority is not None and (

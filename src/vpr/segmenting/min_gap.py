@@ -20,7 +20,7 @@ def apply_min_gap(events: list[Event], gap: Fraction) -> list[Event]:
     above: set[int] = set()
     for level in sorted({event.level for event in events}, reverse=True):
         mine = [event for event in events if event.level == level]
-        mine.sort(key=lambda event: (event.frame not in above, -event.score, event.frame))
+        mine.sort(key=lambda event: (event.frame not in above, -event.strength, event.frame))
         above = _far_apart(mine, gap)
         kept |= {(level, frame) for frame in above}
     return [event for event in events if (event.level, event.frame) in kept]

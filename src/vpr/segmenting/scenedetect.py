@@ -8,9 +8,10 @@ import numpy as np
 
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.segmenting.segmenter import DEFAULT_FIT, Pixels, check_levels, fit_for, with_threshold
+from vpr.segmenting.inputs import ModelInput
+from vpr.segmenting.segmenter import DEFAULT_FIT, check_levels, fit_for, with_threshold
 from vpr.stream import Stream
-from vpr.video.fit import Fit, Mode
+from vpr.video.fit import Mode
 from vpr.video.frames import Picture
 
 try:
@@ -54,7 +55,8 @@ class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
         if not 2 <= self.level <= self.levels:
             raise VPRError(f"level must be 2 to {self.levels}, got {level}")
         self.min_scene_len = min_scene_len
-        self._fit, self._pixels = Fit.to(model.config.frame, mode), Pixels(model)
+        self._input = ModelInput(model, mode)
+        self._input.picture_fit()  # raises if the model needs vectors
         self._stream = Stream(with_threshold(model, threshold))
         self._last_cut: Any = None
 
@@ -63,8 +65,8 @@ class VPRDetector(SceneDetector):  # type: ignore[misc]  # it has no types
 
         Returns its timecode, or its number in older versions, if a scene starts with it.
         """
-        picture = self._fit(np.ascontiguousarray(frame_img[..., ::-1]))
-        found = self._stream.push(self._pixels([picture])[0])
+        picture = self._input.fitted(np.ascontiguousarray(frame_img[..., ::-1]))
+        found = self._stream.push(self._input([picture])[0])
         self._write_stats(timecode)
         if self._last_cut is None:
             self._last_cut = timecode

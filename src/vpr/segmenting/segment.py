@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.pretrained import load_model
+from vpr.segmenting.inputs import Footage, ModelInput
 from vpr.segmenting.recorder import Recorder
 from vpr.segmenting.segmenter import CHUNK, Segmenter, check_levels, fit_for, with_threshold
+from vpr.segmenting.selection import Selection, report
 from vpr.segmenting.timeline import Timeline
-from vpr.video import Fit, Frame, Picture, Source, open_footage
+from vpr.video import Source
 from vpr.video.fit import Mode
 from vpr.video.rates import Rate
 
-Footage = str | os.PathLike[str] | NDArray[Any] | Source | Iterable[Frame]
 OnProgress = Callable[[int, int | None], None]  # frames done, frames expected if known
 
 
@@ -33,6 +30,7 @@ def segment(
     threshold: float | None = None,
     levels: Sequence[int] | None = None,
     min_gap: float | Fraction = 0,
+    selection: Selection | None = None,
     fit: Mode | None = None,
     rate: Rate | None = None,
     on_progress: OnProgress | None = None,
@@ -41,12 +39,15 @@ def segment(
 
     Args:
         what: Anything that `vpr.video.open_footage` opens (a file, a folder of pictures, an array
-            (T, H, W, 3), a URL), a source of your own, or an iterable of frames.
+            (T, H, W, 3), a URL), a source of your own, or an iterable of frames. For a model of
+            vectors, an array (T, F) or a .npy file of one.
         model: A model, a run folder or the name of a shipped model.
         threshold: γ, the multiple of the typical D_st above which an event is unexpected. The
             default is that of the model.
         levels: The levels to report, 2 or higher. The default is all.
         min_gap: Seconds. Of two events of a level that are closer, only the stronger is kept.
+        selection: Which events to report, by probability, number or interval. The default is all;
+            of a calibrated model, those with a probability of at least 0.5.
         fit: How footage of other proportions is fitted to the model's frames: "letterbox", "crop"
             or "stretch". The default is that of the training data, or letterbox.
         rate: Frames per second of footage without times, such as arrays.
@@ -56,11 +57,13 @@ def segment(
     chosen = with_threshold(model if isinstance(model, VPR) else load_model(name), threshold)
     check_levels(chosen)
     wanted, gap = reported_levels(levels, chosen.config.levels), as_gap(min_gap)
-    scaling = Fit.to(chosen.config.frame, fit or fit_for(name))
-    source = as_source(what, scaling, rate)
+    inputs = ModelInput(chosen, fit or fit_for(name))
+    source = inputs.open(what, rate)
     recorder = Recorder(chosen.config.levels)
-    segment_source(source, Segmenter(chosen), recorder, scaling, on_progress)
-    timeline = recorder.timeline(source.name, name, wanted, gap)
+    segment_source(source, Segmenter(chosen, inputs), recorder, on_progress)
+    every = reported_levels(None, chosen.config.levels)
+    whole = recorder.timeline(source.name, name, every, Fraction(0))
+    timeline = report(whole, wanted, gap, selection or Selection(), chosen.calibration)
     # A source of the user's own may lack both.
     problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
     return replace(timeline, problem=problem, undecodable=undecodable)
@@ -70,7 +73,6 @@ def segment_source(
     source: Source,
     segmenter: Segmenter,
     recorder: Recorder,
-    fit: Fit,
     on_progress: OnProgress | None = None,
 ) -> None:
     """Process all frames of a source, in chunks."""
@@ -79,7 +81,7 @@ def segment_source(
     def process_chunk() -> int:  # a function, so that its large frames are freed when it returns
         chunk = list(islice(frames, CHUNK))
         if chunk:
-            found = segmenter.process([fitted(frame.picture, fit) for frame in chunk])
+            found = segmenter.process([segmenter.input.fitted(frame.picture) for frame in chunk])
             for frame, evidence in zip(chunk, found, strict=True):
                 recorder.add(frame, evidence)
         return len(chunk)
@@ -89,39 +91,6 @@ def segment_source(
             on_progress(len(recorder.times), source.expected)
     if not recorder.times:
         raise VPRError(f"{source.name} has no frames")
-
-
-def fitted(picture: Picture, fit: Fit) -> Picture:
-    """The picture in the model's size, which footage opened by `open_footage` already has."""
-    same = picture.shape == (fit.height, fit.width, fit.channels)
-    return picture if same else fit(picture)
-
-
-def as_source(what: Footage, fit: Fit, rate: Rate | None = None) -> Source:
-    if isinstance(what, str | os.PathLike | np.ndarray):
-        return open_footage(what, fit=fit, rate=rate)
-    if hasattr(what, "name") and hasattr(what, "expected"):
-        return what  # type: ignore[return-value]
-    if isinstance(what, Iterable):
-        return Frames(what)
-    raise VPRError(f"footage must be a path, an array or frames, not {type(what).__name__}")
-
-
-@dataclass
-class Frames:
-    """An iterable of frames as a source."""
-
-    frames: Iterable[Frame]
-    name: str = "frames"
-    expected: int | None = None
-    problem: str | None = None
-    undecodable: int = 0
-
-    def __iter__(self) -> Iterator[Frame]:
-        for frame in self.frames:
-            if not isinstance(frame, Frame):
-                raise VPRError(f"frames must be vpr.video.Frame, not {type(frame).__name__}")
-            yield frame
 
 
 def reported_levels(levels: Sequence[int] | None, of: int) -> list[int]:

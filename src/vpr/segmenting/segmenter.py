@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,6 +14,7 @@ from vpr.errors import VPRError
 from vpr.events import Rule, Subjective
 from vpr.model import VPR
 from vpr.pretrained import data_for
+from vpr.segmenting.inputs import ModelInput
 from vpr.stream import Detector
 from vpr.video.fit import Mode
 from vpr.video.frames import Picture
@@ -26,9 +26,9 @@ DEFAULT_FIT: Mode = "letterbox"  # keeps the proportions and crops nothing
 class Segmenter:
     """Gives the same results as `Stream`, several times as fast."""
 
-    def __init__(self, model: VPR) -> None:
+    def __init__(self, model: VPR, inputs: ModelInput | None = None) -> None:
         check_levels(model)
-        self.codec, self.pixels = model.codec, Pixels(model)
+        self.codec, self.input = model.codec, inputs or ModelInput(model)
         with torch.inference_mode():
             self._detector = Detector(model, model.initial(1), level_one=False)
 
@@ -38,23 +38,7 @@ class Segmenter:
         return self._detector.process(self.encode(pictures))
 
     def encode(self, pictures: Sequence[Picture]) -> Tensor:  # → x⁰ (K, D)
-        return self.codec.encode(self.codec.to_layout(self.pixels(pictures)))
-
-
-class Pixels:
-    """Converts pictures to the input of a model."""
-
-    def __init__(self, model: VPR) -> None:
-        self.device, self.dtype = model.device, model.dtype
-
-    def __call__(self, pictures: Sequence[Picture]) -> Tensor:
-        """K of (H, W, C), of the model's size → (K, C, H, W) in [0, 1]."""
-        return (
-            torch.from_numpy(np.stack(pictures))
-            .to(self.device, self.dtype)
-            .div_(255)
-            .movedim(-1, 1)
-        )
+        return self.codec.encode(self.codec.to_layout(self.input(pictures)))
 
 
 def check_levels(model: VPR) -> None:

@@ -14,9 +14,10 @@ from torch import Tensor
 from vpr.errors import VPRError
 from vpr.events import Decision, Subjective
 from vpr.model import VPR
-from vpr.segmenting.segment import OnProgress, fitted
-from vpr.segmenting.segmenter import CHUNK, Pixels, check_levels, threshold_rule, with_rule
-from vpr.video import Fit, Frame, Source
+from vpr.segmenting.inputs import ModelInput
+from vpr.segmenting.segment import OnProgress
+from vpr.segmenting.segmenter import CHUNK, check_levels, threshold_rule, with_rule
+from vpr.video import Frame, Source
 
 STEPS = range(-3, 10)  # thirds of an octave around the model's γ: from half of it to 8 times
 
@@ -56,7 +57,6 @@ def gammas_around(own: float) -> tuple[float, ...]:
 def sweep(
     source: Source,
     model: VPR,
-    fit: Fit,
     gammas: Sequence[float] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Sweep:
@@ -66,12 +66,12 @@ def sweep(
     gammas = tuple(gammas if gammas is not None else gammas_around(rule.gamma))
     each = torch.tensor(gammas, device=model.device, dtype=model.dtype)
     rule_sweep = RuleSweep(replace(rule, gamma=1.0), each, rule.window, rule.power)
-    model, pixels = with_rule(model, rule_sweep), Pixels(model)
+    model, inputs = with_rule(model, rule_sweep), ModelInput(model)
     state = model.initial(len(gammas))
     counted = torch.zeros(model.config.levels, len(gammas), dtype=torch.long)
     frames, first, last, done = iter(source), None, None, 0
-    while chunk := [_prepared(frame, fit) for frame in islice(frames, CHUNK)]:
-        x = model.encodings(pixels([picture for picture, _ in chunk]).unsqueeze(0))
+    while chunk := [_prepared(frame, inputs) for frame in islice(frames, CHUNK)]:
+        x = model.encodings(inputs([picture for picture, _ in chunk]).unsqueeze(0))
         state, evidence = model.detect(state, [_for_each(read, len(gammas)) for read in x], None)
         counted += torch.stack([level.boundary.sum(1).cpu() for level in evidence])
         first, last = first if done else chunk[0][1], chunk[-1][1]
@@ -85,9 +85,9 @@ def sweep(
     return Sweep(source.name, gammas, rule.gamma, done, last - first, events)
 
 
-def _prepared(frame: Frame, fit: Fit) -> tuple[NDArray[np.uint8], float]:
+def _prepared(frame: Frame, inputs: ModelInput) -> tuple[NDArray[np.uint8], float]:
     """The fitted picture and time of a frame, without the large original."""
-    return fitted(frame.picture, fit), float(frame.time)
+    return inputs.fitted(frame.picture), float(frame.time)
 
 
 def _for_each(read: Tensor, count: int) -> Tensor:

@@ -34,6 +34,7 @@ class Event(NamedTuple):
     kl_static: float  # D_st
     kl_change: float  # D_ch
     threshold: float  # γ · typical D_st
+    probability: float | None = None  # that it is a transition, if the model is calibrated
 
     @classmethod
     def of(cls, boundary: Boundary, time: Fraction) -> Event:
@@ -54,6 +55,11 @@ class Event(NamedTuple):
     def score(self) -> float:
         """The strength of the event: the larger of `fit` and `surprise`."""
         return max(self.fit, self.surprise)
+
+    @property
+    def strength(self) -> float:
+        """The probability, or the score if there is none: to compare events of one level."""
+        return self.score if self.probability is None else self.probability
 
     def measures(self) -> dict[str, float]:
         """Score, fit and surprise."""

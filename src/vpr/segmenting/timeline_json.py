@@ -160,6 +160,7 @@ def _event(event: Event) -> dict[str, Any]:
         "fit": _finite(measures["fit"]),
         "surprise": _finite(measures["surprise"]),
         "score": _finite(measures["score"]),
+        "probability": event.probability,
     }
 
 
@@ -173,7 +174,14 @@ def _read_event(data: dict[str, Any]) -> Event:
         float(data["kl_static"]),
         float(data["kl_change"]),
         missing if data["threshold"] is None else float(data["threshold"]),
+        None if data.get("probability") is None else _probability(data["probability"]),
     )
+
+
+def _probability(value: Any) -> float:
+    if not 0 <= float(value) <= 1:
+        raise ValueError("a probability must be 0 to 1")
+    return float(value)
 
 
 def _finite(value: float) -> float | None:

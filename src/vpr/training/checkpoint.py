@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TextIO
 from torch import Tensor
 
 from vpr.config import RunConfig
+from vpr.data.base import Preprocessed
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.pretrained import (
@@ -24,6 +25,7 @@ from vpr.pretrained import (
     FORMAT,
     METRICS,
     MODEL,
+    PREPROCESSING,
     PREVIOUS,
     REPORT,
     TRAINING,
@@ -81,6 +83,8 @@ class RunFolder:
             self._note_planned_steps(before.training.steps)  # before the configuration changes
         if before is None or before.training.steps < config.training.steps:
             write_json(self.path / CONFIG, {"format": FORMAT} | to_dict(config))
+        if isinstance(config.data, Preprocessed) and not (self.path / PREPROCESSING).exists():
+            config.data.preprocessing().save(self.path / PREPROCESSING)
 
     def resume(self, restore: Callable[[Checkpoint], None]) -> None:
         """Restore the last checkpoint, if there is one; if it is damaged, the one before it."""

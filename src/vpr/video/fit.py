@@ -81,6 +81,11 @@ def thumbnail(picture: Picture, width: int) -> Picture:
     return _array(_resized(as_image(picture).convert("RGB"), *size))
 
 
+def scale(picture: Picture, height: int, width: int) -> Picture:
+    """A picture (h, w, 1 or 3) in another size, whatever its proportions."""
+    return _array(_resized(as_image(picture), height, width))
+
+
 def as_image(picture: Picture) -> Image.Image:
     return Image.fromarray(picture[..., 0] if picture.shape[2] == 1 else picture)
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from vpr.boundaries import LevelEvidence
 from vpr.model import VPR
-from vpr.segmenting.segmenter import Pixels, check_levels
+from vpr.segmenting.inputs import ModelInput
+from vpr.segmenting.segmenter import check_levels
 from vpr.segmenting.timeline import Event
 from vpr.stream import Stream
 from vpr.video.frames import Frame
@@ -30,15 +31,16 @@ class WatchedFrame(NamedTuple):
 class Watcher:
     """Detects events frame by frame in constant memory. Only a `live` source can be late."""
 
-    def __init__(self, model: VPR, live: bool = False) -> None:
+    def __init__(self, model: VPR, inputs: ModelInput | None = None, live: bool = False) -> None:
         check_levels(model)
-        self.stream, self.pixels, self.levels = Stream(model), Pixels(model), model.config.levels
+        self.stream, self.levels = Stream(model), model.config.levels
+        self.input = inputs or ModelInput(model)
         self.live = live
         self._min_offset: float | None = None  # of arrival and presentation time, so far
 
     def process(self, arrival: Arrival) -> WatchedFrame:
         frame = arrival.frame
-        found = self.stream.push(self.pixels([frame.picture])[0])
+        found = self.stream.push(self.input([self.input.fitted(frame.picture)])[0])
         # The stream counts the frames it processed; events have the frame number of the source.
         events = [Event.of(each._replace(frame=frame.number), frame.time) for each in found]
         return WatchedFrame(

