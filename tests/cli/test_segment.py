@@ -13,10 +13,10 @@ import pytest
 from tests.cli.test_cli import vpr
 from tests.segmenting.made import scenes, write_video
 from vpr import VPR, ModelConfig, Timeline
+from vpr.executors import processes
 from vpr.pretrained import save_pretrained
 from vpr.segmenting.batch import Outcome
 from vpr.segmenting.exports import FORMATS
-from vpr.utils import pool
 
 Capture = pytest.CaptureFixture[str]
 ENDINGS = ("csv", "json", "html", "level2.vtt", "level3.vtt", "level2.ffmeta", "level3.ffmeta")
@@ -209,10 +209,10 @@ def test_export_for_other_programs(here: Path, model: Path, capsys: Capture) -> 
     assert ",".join(FORMATS) in "".join(out.split())
 
 
-class Dying(pool.Worker):
+class Dying(processes.Worker):
     """A process that dies of every file called bad."""
 
-    def assign(self, number: int, target: Any) -> pool.Worker:
+    def assign(self, number: int, target: Any) -> processes.Worker:
         if "bad" in target.source:
             self.process.kill()
             self.process.join()
@@ -222,7 +222,7 @@ class Dying(pool.Worker):
 def test_processes_side_by_side(
     here: Path, model: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "Worker", Dying)
+    monkeypatch.setattr(processes, "Worker", Dying)
     Path("a/bad.mp4").write_bytes(b"deadly")
     Path("a/x.mp4").unlink()
     words = ["segment", "a/bad.mp4", "b", "--model", model, "--out", "out", "--jobs", 2, "--json"]
