@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from vpr.executors.base import Done, Ends, Failed, JobProgress, OnProgress, Run,
 POLL = 0.5  # seconds between checks for progress and stop requests
 RETRIES = 2  # of a task whose process died, as it does if a file makes the decoder crash
 REPORT_EVERY = 1.0  # seconds
+CONNECT = 10.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -73,13 +75,23 @@ def _connected() -> Any:
         raise VPRError("--on ray needs Ray: pip install 'vpr-torch[ray]'") from None
     if not ray.is_initialized():
         address = os.environ.get("RAY_ADDRESS", "auto")
+        before = signal.getsignal(signal.SIGTERM)
         try:
+            _check_reachable(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise VPRError(
                 "no Ray cluster answers: start one with `ray start --head`, or set RAY_ADDRESS"
             ) from error
+        signal.signal(signal.SIGTERM, before)  # Ray exits at once, and we ask the tasks to stop
     return ray
+
+
+def _check_reachable(address: str) -> None:
+    """Ray itself tries for minutes to reach a HOST:PORT where nothing listens."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit() and "//" not in address:
+        socket.create_connection((host, int(port)), timeout=CONNECT).close()
 
 
 def _end(ray: Any, future: Any, number: int) -> Done | Failed:
