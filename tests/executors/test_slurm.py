@@ -60,5 +60,5 @@ def test_nothing_to_do(cluster: SlurmCluster) -> None:
 
 @pytest.mark.skipif(shutil.which("srun") is not None, reason="this machine has Slurm")
 def test_no_slurm_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(VPRError, match="Slurm did not accept the jobs.*srun"):
+    with pytest.raises(VPRError, match=r"Slurm did not accept the jobs.*srun"):
         list(SlurmCluster(tmp_path).run(["a"], partial(setup, "x"), lambda now: None))

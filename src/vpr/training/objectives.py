@@ -14,6 +14,7 @@ from vpr.block import Block, Updates
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.state import LevelTrace, Trace
+from vpr.training.distributed import previous_in_batch
 from vpr.utils.tree import tree_map
 
 Objective = Callable[[VPR, Trace], Tensor]  # → (N,)
@@ -78,7 +79,7 @@ def _overshooting_of(block: Block, level: LevelTrace) -> Tensor:
     path = tree_map(torch.detach, level.updates)
     events = level.evidence.boundary.sum(1)  # (B,)
     first, d = _overshoot(block, path, path.d[:, 0], events)
-    second, _ = _overshoot(block, path, d.roll(1, 0).detach(), events)
+    second, _ = _overshoot(block, path, previous_in_batch(d), events)
     return (first + second) / level.evidence.boundary.numel()
 
 
