@@ -27,6 +27,8 @@ round.
   segment Footage to files on one core, compared with the content detector of PySceneDetect, for the
           given files or a generated minute; also the shares of decoding and model, and the memory
           of an hour compared with a minute.
+  scaling CPU time of segmentation per frame and per event of each level, and of whole segmentations
+          in 1, 2 and 4 processes compared with their sum.
   baselines
           A training step of VPR, VTA and CW-VAE on the same frames, with the image network of the
           preset; also of VTA with its published image network.
@@ -41,13 +43,18 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.description = DESCRIPTION
     parser.usage = (
         "vpr bench {train,stream,rollout,data,baselines} [--preset PRESET] [--FIELD VALUE …]\n"
-        "       vpr bench segment [FILE …] [--model MODEL]"
+        "       vpr bench segment [FILE …] [--model MODEL]\n"
+        "       vpr bench scaling [--model MODEL]"
     )
     parser.epilog = "The values in brackets are the defaults of the preset."
     parser.add_argument("kind", metavar="KIND", choices=RUN, help=", ".join(RUN))
     kind = next((word for word in words if word in RUN), None)
     if kind == "segment":
         return _declare_segment(parser)
+    if kind == "scaling":
+        parser.add_argument("--model", default="moving-ball", help="Model. [moving-ball]")
+        add_number(parser, "--repeats", 5, "Number of rounds.")
+        return None
     parser.add_argument("--preset", default=DEFAULT, help=f"Preset to measure. [{DEFAULT}]")
     add_number(parser, "--repeats", 20, "Number of rounds.")
     if kind in (None, "stream"):
@@ -69,7 +76,7 @@ def _declare_segment(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     at_least_one(repeats=arguments.repeats)
     measure, show = RUN[arguments.kind]
-    is_footage = arguments.kind == "segment"
+    is_footage = arguments.kind in ("segment", "scaling")
     config = RunConfig() if is_footage else apply_flags(preset(arguments.preset), vars(arguments))
     result = measure(config, arguments)
     if arguments.json:
@@ -130,6 +137,14 @@ def _segment(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]
     return bench_segment(
         arguments.files, arguments.model, arguments.repeats, arguments.minutes, progress_bar
     )
+
+
+def _scaling(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
+    from vpr.bench import bench_scaling
+    from vpr.utils.threads import use_threads
+
+    use_threads(1)
+    return bench_scaling(arguments.model, arguments.repeats, progress_bar)
 
 
 def _show_train(result: dict[str, Any]) -> None:
@@ -263,6 +278,34 @@ def _show_segment(result: dict[str, Any]) -> None:
     )
 
 
+def _show_scaling(result: dict[str, Any]) -> None:
+    costs = result["costs"]
+    events = {f"an event of level {n}": s for n, s in enumerate(costs["events"], start=2)}
+    _seconds(
+        f"CPU time of segmentation by {result['model']}, medians of {result['repeats']} rounds",
+        {
+            "a frame: decoding": costs["decoding"],
+            "a frame: image encoder": costs["encoding"],
+            "a frame: comparison of level 2": costs["comparison"],
+            "a frame: recording": costs["recording"],
+            **events,
+        },
+    )
+    print_table(
+        f"The same {result['frames']} frames in each process, {result['cores']} cores",
+        ["processes", "CPU seconds each", "CPU measured / predicted", "seconds"],
+        [
+            [
+                check["processes"],
+                sum(check["cpu_s"]) / check["processes"],
+                check["measured_over_predicted"],
+                check["wall_s"],
+            ]
+            for check in result["checks"]
+        ],
+    )
+
+
 def _how(result: dict[str, Any]) -> str:
     return (
         f"{result['preset']}, threads: {result['threads']}, medians of {result['repeats']} rounds"
@@ -288,5 +331,6 @@ RUN = {
     "rollout": (_rollout, _show_rollout),
     "data": (_data, _show_data),
     "segment": (_segment, _show_segment),
+    "scaling": (_scaling, _show_scaling),
     "baselines": (_baselines, _show_baselines),
 }

@@ -10,7 +10,7 @@ from vpr.errors import VPRError
 from vpr.executors import PLACES, Executor
 from vpr.executors.shard import Shard
 
-MODEL_HELP = "A run folder, a shipped model or a Hugging Face Hub id."
+MODEL_HELP = "A run folder, a shipped model or a Hugging Face Hub id, OWNER/NAME[@REVISION]."
 
 
 def finite(text: str) -> float:
