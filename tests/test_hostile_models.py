@@ -19,9 +19,9 @@ from tests.cli.test_cli import vpr
 from vpr import VPR, ModelConfig, VPRError
 from vpr.data import DATASETS
 from vpr.pretrained import data_for, load_model, save_pretrained
+from vpr.utils.config_fields import local_fields
 from vpr.utils.config_json import to_dict
 from vpr.utils.files import write_tensors
-from vpr.utils.options import local_fields
 from vpr.utils.shapes import state_shapes
 
 Capture = pytest.CaptureFixture[str]

@@ -18,7 +18,7 @@ from vpr.data import (
 from vpr.errors import VPRError
 from vpr.events import Always, Clockwork, Rule, Subjective
 from vpr.training.stages import Stage
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 Data = (
     MovingBall
@@ -32,8 +32,8 @@ Data = (
 )
 
 
-# Largest sizes. A configuration may come from a stranger: with these, the shapes of its weights are
-# computed in a second, and compared with those in the weight file before any memory is allocated.
+# Largest sizes. A configuration may be untrusted. Within these limits, computing the shapes of its
+# weights takes a second; they are compared with the weight file before memory is allocated.
 MOST_LEVELS, MOST_LAYERS, WIDEST = 16, 16, 65_536
 LONGEST_WINDOW = 100_000  # comparisons
 
@@ -45,7 +45,9 @@ class ModelConfig:
     levels: int = option(2, "N, the number of levels.")
     state_size: int = option(20, "|s|, the size of each level's latent state.")
     width: int = option(200, "|x| = |c| = |d|, the size of each channel.")
-    layers: int = option(4, "Layers of each dense network between the channels; 2 learn faster.")
+    layers: int = option(
+        4, "Layers of each dense network between the channels; 2 layers learn faster."
+    )
     frame: tuple[int, ...] = option(
         (3, 64, 64), "Shape of a frame: channels, height, width; or one number for plain vectors."
     )

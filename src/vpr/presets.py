@@ -51,7 +51,7 @@ RECIPE = (
         random_updates=0.3,
         objectives=("persistence",),
     ),
-    Stage("train", 0.5, decay=True, objectives=("persistence", "overshooting")),
+    Stage("train", 0.5, decay=True, objectives=("persistence", "overshooting", "bottleneck")),
 )
 _TRAINING = TrainingConfig(
     learning_rate=1e-3, final_learning_rate=0.0, warmup_steps=100, clip=200.0, frame_nats=200.0

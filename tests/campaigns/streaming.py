@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
+from benchmarks.memory import resident_mb
 from tests.campaigns.campaign import Result, command
 from vpr import VPR, ModelConfig, Stream
-from vpr.bench.memory import resident_mb
 from vpr.stream_file import load_state, save_state
 
 EVERY = 1000  # frames between two copies of the stream

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from vpr import VPRError
 from vpr.cli import main
 from vpr.cli.show import prepare
-from vpr.data import Batch, ThreeDShapesDynamic
-from vpr.data import rooms as rooms_file
-from vpr.data.rooms import GRID, HUES, PLANE_SCALE, ROOM_COUNT, SKY_BLUE, Rooms, rooms
+from vpr.data import Batch, ThreeDShapesDynamic, room_cache
+from vpr.data.room_cache import GRID, HUES, PLANE_SCALE, ROOM_COUNT, SKY_BLUE, Rooms, rooms
 from vpr.data.three_d_shapes import FACTORS
 from vpr.utils.cache_folder import cache_folder
 from vpr.utils.files import write_bytes, write_tensors
@@ -94,7 +93,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         angles.append(angle)
         return np.full((5, 64, 64), 0.5 + angle / 100, dtype=np.float32)
 
-    monkeypatch.setattr(rooms_file, "render", render)
+    monkeypatch.setattr(room_cache, "render", render)
     return angles
 
 

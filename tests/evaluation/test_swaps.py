@@ -7,7 +7,7 @@ from torch import Tensor
 from tests.conftest import tiny_run
 from vpr import VPR
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.readers import Reading
+from vpr.evaluation.factor_readers import Reading
 from vpr.evaluation.swaps import CHUNK, Swap, swaps
 from vpr.generation.generate import decode
 

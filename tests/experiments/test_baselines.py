@@ -106,7 +106,7 @@ def test_scores_have_controls_with_as_many_boundaries(tmp_path: Path) -> None:
 def test_cw_vae_predicts_events(tmp_path: Path) -> None:
     config = baseline_run("cw-vae-moving-ball", "tiny")
     metrics = baselines.measure(config, 0, tmp_path, nothing).metrics
-    told = metrics["prediction"]["colour"]
-    assert told.keys() == {"accuracy", "steps", "events", "reconstructed"}
-    assert all(0 <= value <= 1 for value in told.values())
-    assert told["accuracy"] <= told["events"]
+    scores = metrics["prediction"]["colour"]
+    assert scores.keys() == {"accuracy", "steps", "events", "reconstructed"}
+    assert all(0 <= value <= 1 for value in scores.values())
+    assert scores["accuracy"] <= scores["events"]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import vpr.experiments.known_cuts.detectors as montage_detectors
-import vpr.experiments.known_cuts.film as montage_film
+import vpr.experiments.known_cuts.montage_film as montage_film
 import vpr.experiments.known_cuts.scenes as montage_scenes
 from vpr.errors import VPRError
-from vpr.evaluation.boundaries import evaluate_boundaries
+from vpr.evaluation.boundary_file_scores import evaluate_boundaries
 from vpr.evaluation.tolerance import Tolerance
 from vpr.experiments.figures.montage import EXPERIMENT, claims, scores, variants
 from vpr.experiments.known_cuts.detectors import (
@@ -26,7 +26,7 @@ from vpr.experiments.known_cuts.detectors import (
     require_detectors,
     run_detectors,
 )
-from vpr.experiments.known_cuts.film import (
+from vpr.experiments.known_cuts.montage_film import (
     RATE,
     Film,
     Montage,

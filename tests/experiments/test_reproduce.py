@@ -112,15 +112,16 @@ def test_check_lists_results_with_other_configurations(
     assert capsys.readouterr().out.endswith("2 results do not match the present presets.\n")
 
 
-def test_figure_summary_and_table_are_made(done: Path) -> None:
+def test_figure_summary_and_page_are_made(done: Path) -> None:
     folder = done / "results/tiny/criteria"
     assert (folder / "criteria.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "criteria.svg").read_text()
     summary = json.loads((folder / "summary.json").read_text())
     f1 = [json.loads(p.read_text())["metrics"]["f1"] for p in sorted(folder.glob("both-s*.json"))]
     assert summary["claims"][0]["ours"] == f1
-    table = (done / "results/tiny/README.md").read_text()
-    assert f"| {sum(f1) / 2:.4f} ±" in table
+    page = (done / "results/tiny/README.md").read_text()
+    assert f"| {sum(f1) / 2:.4f} ±" in page
+    assert "No results yet: `synthetic`, `mechanism`" in page
 
 
 def test_the_list_counts_finished_runs(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,7 +194,7 @@ def test_a_missing_matplotlib_is_an_error_with_instructions(
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_results_in_the_repository_are_consistent(name: str) -> None:
-    """Every file belongs to a present variant, and the table has the values of the files."""
+    """Every file belongs to a present variant, and the page has the values of the files."""
     experiment = EXPERIMENTS[name]
     results = load(ROOT / "results", experiment, "cpu")
     files = list((ROOT / "results" / name).glob("*-s*.json"))
@@ -203,7 +204,7 @@ def test_the_results_in_the_repository_are_consistent(name: str) -> None:
     for claim in experiment.claims(results) if results else []:
         mean = sum(claim.ours) / len(claim.ours)
         shown = f"{100 * mean:.1f} %" if claim.percent else f"{mean:.{claim.digits}f}"
-        row = rf"\| {re.escape(claim.what)} \|.*\| {re.escape(shown)} ± .*\| {len(claim.ours)} \|"
+        row = rf"\| {re.escape(claim.what)} \[.*\| {re.escape(shown)} ± .*\| {len(claim.ours)} \|"
         table = (ROOT / "results" / "README.md").read_text()
         assert re.search(row, table, re.MULTILINE), claim.what
 
@@ -265,7 +266,7 @@ def test_the_default_number_of_seeds_is_that_of_the_experiment(
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_runs(name: str, tmp_path: Path) -> None:
-    """Measure up to two variants, and write figure, summary and table after each."""
+    """Measure up to two variants, and write figure, summary and results page after each."""
     experiment, folder = EXPERIMENTS[name], tmp_path / "results"
     for variant, config in list(experiment.variants("tiny").items())[:2]:
         measured = experiment.measure(config, 0, tmp_path / "runs", lambda *progress: None)
@@ -274,7 +275,10 @@ def test_every_experiment_runs(name: str, tmp_path: Path) -> None:
     assert (folder / name / f"{name}.png").exists()
     summary = json.loads((folder / name / "summary.json").read_text(), parse_constant=pytest.fail)
     assert summary["claims"]
-    assert all(claim["what"] in (folder / "README.md").read_text() for claim in summary["claims"])
+    page = (folder / "README.md").read_text()
+    assert all(f"| {claim['what']} [^" in page for claim in summary["claims"])
+    for statement in experiment.statements(load(folder, experiment, "tiny")):
+        assert f"- {statement.text}: {statement.numbers}" in page
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ def test_errors_are_one_line(
 ) -> None:
     with pytest.raises(VPRError, match="frames must be 1 or more, got 0"):
         vpr.imagine(model, trace.state, 0, durations=durations)
-    with pytest.raises(VPRError, match="seen no frame to go on from"):
+    with pytest.raises(VPRError, match="no frame to continue from"):
         vpr.imagine(model, model.initial(2), 3, durations=durations)
     with pytest.raises(VPRError, match="the state has 3 levels, not 2"):
         vpr.imagine(tiny_model(levels=2), trace.state, 3, durations=durations)

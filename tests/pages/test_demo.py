@@ -8,6 +8,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,17 +17,18 @@ from PIL import Image
 
 from vpr.data import BouncingBalls, Dataset, MovingBall, Synthetic, ThreeDShapesDynamic
 from vpr.data.discs import COLOURS
-from vpr.data.rooms import HUES, rooms
+from vpr.data.room_cache import HUES, rooms
 from vpr.data.three_d_shapes import FACTORS
 from vpr.errors import VPRError
 from vpr.evaluation import score
 from vpr.model import VPR
 from vpr.pages.demo import Demo, demo_json, demo_page, run_demo, summary_rows
+from vpr.pages.demo.demo_animation import PAUSE, write_animation
 from vpr.pages.demo.frame_tips import frame_tips
-from vpr.pages.factor_values import NAMES
-from vpr.pages.film_curves import LogScale
-from vpr.pages.film_layout import CELL, FRAME
-from vpr.pages.film_marks import listed
+from vpr.pages.factors import NAMES
+from vpr.pages.sequence_curves import LogScale
+from vpr.pages.sequence_layout import CELL, FRAME
+from vpr.pages.sequence_marks import listed
 
 BALL = MovingBall(size=16)
 BALLS = BouncingBalls(size=16)
@@ -70,7 +72,7 @@ class TestRun:
         with torch.no_grad():
             trace = model.observe(frames)
         for i, clip in enumerate(demo.clips):
-            assert clip.reconstructions.shape == clip.frames.shape
+            assert clip.reconstruction.shape == clip.frames.shape
             for level, seen in zip(clip.levels, trace.levels[1:], strict=True):
                 marked = 1 + np.flatnonzero(seen.evidence.boundary[i, 1:])
                 assert [b.frame for b in level.boundaries] == marked.tolist()
@@ -114,7 +116,7 @@ class TestPage:
         assert not re.search(r"\b(nan|inf)\b", words), "a number without a value was written"
         assert len(html.encode()) < 1_500_000
 
-    def test_one_film_a_sequence(self, show: Show, fields: dict[str, object]) -> None:
+    def test_one_view_per_sequence(self, show: Show, fields: dict[str, object]) -> None:
         demo = show(**fields)
         html, clips, levels = demo_page(demo), len(demo.clips), len(demo.pooled)
         assert html.count('class="clip"') == clips
@@ -125,15 +127,15 @@ class TestPage:
 
     def test_marks_are_counted_right(self, show: Show, fields: dict[str, object]) -> None:
         demo = show(**fields)
-        films = demo_page(demo).split('class="clip"', 1)[1]
+        views = demo_page(demo).split('class="clip"', 1)[1]
         total = [row for row in summary_rows(demo) if row.sequence is None]
-        assert films.count('class="true"') == sum(
+        assert views.count('class="true"') == sum(
             int(clip.changes[name].sum()) for clip in demo.clips for name in followed(demo)
         )
-        assert films.count('class="disc ') == sum(row.found for row in total)
-        assert films.count('class="cross ') == sum(row.false for row in total)
-        assert films.count('class="ring"') == sum(row.missed for row in total)
-        assert films.count('class="band ') == sum(row.detected for row in total)
+        assert views.count('class="disc ') == sum(row.found for row in total)
+        assert views.count('class="cross ') == sum(row.false for row in total)
+        assert views.count('class="ring"') == sum(row.missed for row in total)
+        assert views.count('class="band ') == sum(row.detected for row in total)
 
     def test_a_tip_for_each_frame(self, show: Show, fields: dict[str, object]) -> None:
         demo = show(**fields)
@@ -192,15 +194,15 @@ class TestLevels:
             assert wall.outcome.missed == (4, 8, 12, 16, 20)
             assert thing.outcome.missed == (8, 16)
 
-    def test_the_film_has_the_changes_of_a_factor_over_its_levels(self, show: Show) -> None:
-        film = demo_page(show(levels=3, data=ROOM, sequences=1)).split('class="clip"', 1)[1]
-        labels = re.findall(r'class="label">([^<]+)<', film)
+    def test_the_view_has_the_changes_of_a_factor_over_its_levels(self, show: Show) -> None:
+        view = demo_page(show(levels=3, data=ROOM, sequences=1)).split('class="clip"', 1)[1]
+        labels = re.findall(r'class="label">([^<]+)<', view)
         assert labels == [
             *("video", "wall changes", "level 2 · wall events"),
             *("object changes", "level 3 · object events", "reconstruction"),
         ]
-        assert re.findall(r"<b>(level .*?)</b>", film) == ["level 2 · wall", "level 3 · object"]
-        hairlines = [each.count('class="guide"') for each in re.findall("<svg.*?</svg>", film)]
+        assert re.findall(r"<b>(level .*?)</b>", view) == ["level 2 · wall", "level 3 · object"]
+        hairlines = [each.count('class="guide"') for each in re.findall("<svg.*?</svg>", view)]
         # Ruler; two lanes of the wall and two of the object; each level's axis and its curves.
         assert hairlines == [0, 5, 5, 2, 2, 0, 5, 0, 2]
 
@@ -211,8 +213,8 @@ class TestLevels:
         assert "<h2>Level 2 · wall</h2>" in html
 
     def test_levels_with_one_factor_share_its_lane(self, show: Show) -> None:
-        film = demo_page(show(levels=3, sequences=1)).split('class="clip"', 1)[1]
-        assert film.count(">colour changes<") == 1
+        view = demo_page(show(levels=3, sequences=1)).split('class="clip"', 1)[1]
+        assert view.count(">colour changes<") == 1
 
     def test_one_level_needs_no_factor_beside_its_number(self, show: Show) -> None:
         html = demo_page(show())
@@ -306,3 +308,22 @@ class TestParts:
         assert scale.y(0.0) == scale.y(10**low)
         assert scale.ticks()
         assert all(low <= np.log10(tick) <= high for tick in scale.ticks())
+
+
+@pytest.mark.parametrize("fields", [{}, {"levels": 3, "data": ROOM}])
+def test_the_animation_shows_every_frame(
+    fields: dict[str, object], show: Show, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    clip, drawn = show(sequences=1, **fields).clips[0], []
+    write_animation(tmp_path / "demo.gif", clip, drawn.append)
+    assert drawn == list(range(1, len(clip.frames) + 1))
+    with Image.open(tmp_path / "demo.gif") as gif:
+        durations = []
+        pictures = set()
+        for k in range(gif.n_frames):
+            gif.seek(k)
+            durations.append(gif.info["duration"])
+            pictures.add(gif.convert("RGB").tobytes())
+    assert len(pictures) == len(clip.frames)  # no two are equal
+    assert sum(durations) == (len(clip.frames) + PAUSE) * durations[0]

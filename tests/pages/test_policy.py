@@ -28,7 +28,8 @@ def check(page: str) -> None:
 
 
 def test_the_script_of_a_page_is_allowed_by_its_hash() -> None:
-    for scripts in (["film.js"], ["film.js", "report/reels.js"]):  # of demo and report
+    demo, report = ["sequence_view.js"], ["sequence_view.js", "report/animation.js"]
+    for scripts in (demo, report):
         check(shell("demo", "title", "<main></main>", scripts=scripts, views=()))
 
 

@@ -16,7 +16,7 @@ from vpr.data import Batch, Dataset, MovingBall, Synthetic, ThreeDShapesDynamic,
 from vpr.errors import VPRError
 from vpr.evaluation import score
 from vpr.model import VPR
-from vpr.pages.film_images import downscaled
+from vpr.pages.frame_strip import downscaled
 from vpr.pages.report import Report, report_json, report_page, run_report
 from vpr.pages.report.number_format import duration, number, percent
 
@@ -91,7 +91,7 @@ class TestPage:
         assert not re.search(r"https?:|@import|\$[a-z]", words)
         assert not re.search(r"\b(nan|inf|None)\b", words), "a number without a value was written"
         assert html.count('class="card level"') == levels
-        assert html.count('class="reel"') == 3 * levels
+        assert html.count('class="animation"') == 3 * levels
         assert html.count('class="clip"') == 2
         assert html.count('<th scope="row">at events</th>') == levels - 1
 

@@ -487,7 +487,7 @@ class TestLong:
 class TestVideo:
     def test_a_missing_video_is_ignored(self, show: Open) -> None:
         tab = show(balls(), "not here.mp4")
-        tab.wait_for_function("!document.getElementById('film')")
+        tab.wait_for_function("!document.getElementById('video')")
         press(tab, "ArrowRight")
         assert chosen(tab) == balls().boundaries[1].frame
 
@@ -501,6 +501,6 @@ class TestVideo:
                 container.mux(stream.encode(picture))
             container.mux(stream.encode(None))
         tab, event = show(balls(), "balls #1.webm"), balls().boundaries[5]
-        tab.locator("#film").wait_for(state="visible")
+        tab.locator("#video").wait_for(state="visible")
         press(tab, "Home", *["ArrowRight"] * 5)
-        tab.wait_for_function(f"Math.abs(film.currentTime - {float(event.time)}) < 0.02")
+        tab.wait_for_function(f"Math.abs(video.currentTime - {float(event.time)}) < 0.02")

@@ -14,7 +14,7 @@ from PIL import Image
 import vpr
 from vpr.boundaries import Kind
 from vpr.data import MovingBall, evaluation_rng
-from vpr.pages.level_decisions import boundaries_of
+from vpr.pages.sequence_data import boundaries_of
 from vpr.segmenting.timeline import Curves, Event, Timeline
 
 RATE = 25

@@ -130,7 +130,7 @@ def test_broken_config_is_one_clear_line(run: Path) -> None:
 
 
 def test_saving_a_model_over_a_run_is_refused(run: Path) -> None:
-    with pytest.raises(VPRError, match="is a training run, which this would spoil"):
+    with pytest.raises(VPRError, match="is a training run, whose files would be overwritten"):
         load_model(run).save_pretrained(str(run))
     RunFolder(run).config()
 

@@ -54,6 +54,7 @@ def tensors(folder: Path) -> dict[str, Tensor]:
     return RunFolder(folder).load().tensors
 
 
+@pytest.mark.slow
 def test_two_processes_match_one_with_the_whole_batch(alone: Path, pair: Path) -> None:
     one, two = tensors(alone), tensors(pair)
     assert one.keys() == two.keys()
@@ -69,6 +70,7 @@ def test_two_processes_match_one_with_the_whole_batch(alone: Path, pair: Path) -
         assert b["update_rate"] == pytest.approx(a["update_rate"])
 
 
+@pytest.mark.slow
 def test_one_process_then_two_under_torchrun(alone: Path, tmp_path: Path) -> None:
     train(config(), tmp_path / "run", until=10)
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
@@ -81,6 +83,7 @@ def test_one_process_then_two_under_torchrun(alone: Path, tmp_path: Path) -> Non
         assert same, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", ["0", "1"])
 def test_if_one_dies_all_stop_and_the_run_can_be_resumed(tmp_path: Path, rank: str) -> None:
     ended = run(tmp_path / "run", 20, 2, DYING_RANK=rank)
@@ -93,6 +96,7 @@ def test_if_one_dies_all_stop_and_the_run_can_be_resumed(tmp_path: Path, rank: s
     assert again.step == 8
 
 
+@pytest.mark.slow
 def test_errors_are_told_once(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").touch()

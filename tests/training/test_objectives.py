@@ -17,6 +17,7 @@ from vpr.model import VPR
 from vpr.training.objectives import (
     OBJECTIVES,
     Objective,
+    bottleneck,
     objective,
     overshooting,
     persistence,
@@ -235,9 +236,31 @@ class TestOvershooting:
         assert still == [0, 0]
 
 
+class TestBottleneck:
+    def test_equals_the_loop(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
+        """0.1 · D_KL(q ‖ N(0, 1)) at each update of levels 1 to N − 1, per frame."""
+        model = tiny_model(3, seed=12, window=5)
+        video, noise = scenes(seed=2), draw(model)
+        state, total = model.initial(len(video)), [0.0, 0.0, 0.0]
+        for t, frame in enumerate(video.unbind(1)):
+            state, evidence = model.step(state, frame, noise[t])
+            for n in range(2):
+                for b in range(len(video)):
+                    q = row(state.blocks[n].q, b)
+                    standard = Gauss(torch.zeros_like(q.mean), torch.ones_like(q.std))
+                    if evidence[n].boundary[b]:
+                        total[n] += 0.1 * gaussian_kl(q, standard).item()
+        found = bottleneck(model, model.observe(video, noise=noise)).tolist()
+        assert found == pytest.approx([each / video[:, :, 0, 0, 0].numel() for each in total])
+
+    def test_is_0_for_a_single_level(self, tiny_model: Factory, scenes: Factory) -> None:
+        model = tiny_model(1, seed=12)
+        assert bottleneck(model, model.observe(scenes(seed=2))).tolist() == [0.0]
+
+
 class TestNames:
     def test_each_is_found_by_its_name(self) -> None:
-        assert OBJECTIVES.keys() == {"persistence", "overshooting"}
+        assert OBJECTIVES.keys() == {"persistence", "overshooting", "bottleneck"}
         assert all(objective(name) is each for name, each in OBJECTIVES.items())
 
     def test_an_unknown_name_is_refused(self) -> None:

@@ -16,8 +16,10 @@ PAGES = {name: (DOCS / name).read_text() for name in (STREAMING, SCENEDETECT, EV
 
 
 def python(page: str) -> str:
-    (code,) = re.findall(r"```python\n(.*?)```", PAGES[page], re.DOTALL)
-    return str(code)
+    """All Python of a page; later blocks continue the earlier ones."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGES[page], re.DOTALL)
+    assert blocks
+    return "\n".join(blocks)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -56,6 +58,7 @@ def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_stream_in_python(capsys: pytest.CaptureFixture[str]) -> None:
     exec(python(STREAMING), {})
     assert "0.16 2 " in capsys.readouterr().out
+    assert Path("camera.state").exists()
 
 
 @pytest.mark.usefixtures("clip")

@@ -1,11 +1,11 @@
 """Models to compare with: VTA and CW-VAE, trained by the same loop on the same image networks."""
 
-from vpr.baselines.base import Baseline, BaselineLoss, BaselineRollout, BaselineTrace
-from vpr.baselines.config import BaselineRun, CWVAEConfig, VTAConfig
+from vpr.baselines.baseline_config import BaselineRun, CWVAEConfig, VTAConfig
+from vpr.baselines.baseline_model import Baseline, BaselineLoss, BaselineRollout, BaselineTrace
+from vpr.baselines.baseline_presets import BASELINES, baseline
+from vpr.baselines.baseline_session import BaselineSession, make_baseline, train_baseline
 from vpr.baselines.cw_vae import CWVAE
 from vpr.baselines.loading import load_baseline
-from vpr.baselines.presets import BASELINES, baseline
-from vpr.baselines.session import BaselineSession, make_baseline, train_baseline
 from vpr.baselines.vta import VTA
 
 __all__ = [

@@ -17,7 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from vpr.baselines.base import (
+from vpr.baselines.baseline_config import CWVAEConfig
+from vpr.baselines.baseline_model import (
     Baseline,
     BaselineLevel,
     BaselineRollout,
@@ -25,7 +26,6 @@ from vpr.baselines.base import (
     boundary_only,
     step_noise,
 )
-from vpr.baselines.config import CWVAEConfig
 from vpr.beliefs import Belief, kl
 from vpr.nets.dense import dense
 from vpr.utils.checks import check_count, check_level

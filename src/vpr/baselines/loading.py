@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vpr.baselines.config import BaselineRun
+from vpr.baselines.baseline_config import BaselineRun
+from vpr.baselines.baseline_session import make_baseline
 from vpr.baselines.cw_vae import CWVAE
-from vpr.baselines.session import make_baseline
 from vpr.baselines.vta import VTA
 from vpr.errors import VPRError
 from vpr.pretrained import CONFIG, MODEL, read_config

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from vpr.baselines.base import (
+from vpr.baselines.baseline_config import VTAConfig
+from vpr.baselines.baseline_model import (
     Baseline,
     BaselineLevel,
     BaselineRollout,
@@ -28,7 +29,6 @@ from vpr.baselines.base import (
     boundary_only,
     step_noise,
 )
-from vpr.baselines.config import VTAConfig
 from vpr.baselines.vta_boundaries import (
     BoundaryPosterior,
     boundary_kl,

@@ -33,7 +33,7 @@ def add_config_flags(
         name, value = f"{prefix}{field.name}", getattr(config, field.name)
         kinds = named_classes(hints[field.name])
         if kinds:
-            text = f"Which {field.name}; its options are below. [{value.name}]"
+            text = f"Kind of {field.name}; its options are listed below. [{value.name}]"
             shown = text if is_shown(name) else argparse.SUPPRESS
             group.add_argument(f"--{name}", choices=kinds, default=argparse.SUPPRESS, help=shown)
             value = _chosen(value, kinds, value_of(f"--{name}", words))

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vpr.cli.model_and_data import open_model_and_data
 from vpr.cli.options import MODEL_HELP, add_data, add_sequences
-from vpr.cli.show import file_stem, prepare_for_few, print_json, print_table, sequence_length
+from vpr.cli.show import file_stem, print_json, print_table, progress_bar, sequence_length
 
 if TYPE_CHECKING:
+    from vpr.pages.demo.demo_run import Clip
     from vpr.pages.demo.summary_table import Row
 
 DEFAULT = "moving-ball"
@@ -20,10 +22,16 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     shown = f"{MODEL_HELP} [{DEFAULT}]"
     # Both have one destination. Without a default, the positional does not overwrite --model.
     parser.add_argument("model", metavar="MODEL", nargs="?", default=argparse.SUPPRESS, help=shown)
-    parser.add_argument("--model", default=DEFAULT, help="The same as an option.")
+    parser.add_argument("--model", default=DEFAULT, help="MODEL as an option.")
     add_data(parser)
     parser.add_argument(
         "--out", metavar="FILE", type=Path, help="HTML page. [demo.html, or demo-MODEL.html]"
+    )
+    parser.add_argument(
+        "--gif",
+        metavar="FILE",
+        type=Path,
+        help="Also write an animation of the first sequence; needs matplotlib.",
     )
     add_sequences(parser, sequences=4, seed=1)
 
@@ -31,12 +39,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from vpr.data import unseen
     from vpr.pages.demo import demo_json, demo_page, run_demo, summary_rows
-    from vpr.pretrained import data_for, load_model
     from vpr.utils.files import write_text
 
-    model = load_model(arguments.model)
-    data = data_for(arguments.model, arguments.data, arguments.path)
-    prepare_for_few(data)
+    model, data = open_model_and_data(arguments, few=True)
     demo = run_demo(
         model,
         data,
@@ -46,12 +51,23 @@ def run(arguments: argparse.Namespace) -> int:
     )
     out = arguments.out or _page_of(arguments.model)
     write_text(out, demo_page(demo))
+    files = {"page": str(out)}
+    if arguments.gif:
+        _write_gif(arguments.gif, demo.clips[0])
+        files["gif"] = str(arguments.gif)
     if arguments.json:
-        print_json(demo_json(demo) | {"page": str(out)})
+        print_json(demo_json(demo) | files)
     else:
         _print(summary_rows(demo))
         print(f"Open {out} in a browser.")
     return 0
+
+
+def _write_gif(path: Path, clip: Clip) -> None:
+    from vpr.pages.demo.demo_animation import write_animation
+
+    with progress_bar(len(clip.frames)) as advance:
+        write_animation(path, clip, lambda done: advance(done, "frames of the animation"))
 
 
 def _page_of(model: str) -> Path:

@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from vpr.cli.model_and_data import open_model_and_data
 from vpr.cli.options import add_data, add_model, add_sequences, add_threads
-from vpr.cli.show import prepare, print_json, print_table, progress_bar, sequence_length
+from vpr.cli.show import print_json, print_table, progress_bar, sequence_length
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -20,13 +21,10 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from vpr.data import unseen
     from vpr.evaluation import evaluate
-    from vpr.pretrained import data_for, load_model
     from vpr.utils.threads import use_threads
 
     use_threads(arguments.threads)
-    model = load_model(arguments.model)
-    data = data_for(arguments.model, arguments.data, arguments.path)
-    prepare(data)
+    model, data = open_model_and_data(arguments, few=False)
     length = sequence_length(arguments, unseen(data))
     with progress_bar(arguments.sequences) as advance:
         result = evaluate(

@@ -50,7 +50,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.evaluation.boundaries import evaluate_boundaries
+    from vpr.evaluation.boundary_file_scores import evaluate_boundaries
     from vpr.evaluation.tolerance import parse_tolerances
 
     tolerances = parse_tolerances(arguments.tolerance)

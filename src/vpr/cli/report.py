@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vpr.cli.model_and_data import open_model_and_data
 from vpr.cli.options import add_data, add_model, add_sequences
 from vpr.cli.show import (
     file_stem,
-    prepare,
     print_json,
     print_table,
     progress_bar,
@@ -42,13 +42,10 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from vpr.data import unseen
     from vpr.pages.report import report_json, report_page, run_report
-    from vpr.pretrained import data_for, load_model
     from vpr.training.checkpoint import RunFolder
     from vpr.utils.files import step_lines, write_text
 
-    model = load_model(arguments.model)
-    data = data_for(arguments.model, arguments.data, arguments.path)
-    prepare(data)
+    model, data = open_model_and_data(arguments, few=False)
     length = sequence_length(arguments, unseen(data))
     folder = RunFolder(arguments.model)
     unfinished = _unfinished(folder)

@@ -13,9 +13,9 @@ from vpr.errors import VPRError
 
 DESCRIPTION = """\
 Run the missing runs of an experiment. Writes one JSON file per run, the figure as PNG and SVG, and
-a summary to results/NAME, and updates the table in results/README.md. Ctrl-C saves and stops; the
-same command resumes. Several commands, also on several machines, can share the folders: each run is
-claimed by one.
+a summary to results/NAME, and updates results/README.md. Ctrl-C saves and stops; the same command
+resumes. Several commands, also on several machines, can share the folders: each run is claimed by
+one.
 """
 
 
@@ -47,10 +47,18 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     add_executor(parser, 2)
     results, runs = Path("results"), Path("runs") / "reproduce"
     parser.add_argument(
-        "--out", type=Path, default=results, help=f"Folder for the results. [{results}]"
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        default=results,
+        help=f"Folder for the results. [{results}]",
     )
     parser.add_argument(
-        "--runs", type=Path, default=runs, help=f"Folder for the run folders. [{runs}]"
+        "--runs",
+        metavar="FOLDER",
+        type=Path,
+        default=runs,
+        help=f"Folder for the run folders. [{runs}]",
     )
 
 

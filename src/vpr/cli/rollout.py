@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from vpr.cli.films import FilmKind, Table, film_command
+from vpr.cli.films import Table, add_film_options, keep_defaults, open_model, write_and_print
 from vpr.cli.options import add_number
-from vpr.data import Dataset
-
-if TYPE_CHECKING:
-    from vpr.generation.film import Film
-    from vpr.model import VPR
 
 DESCRIPTION = """\
 Observe a new sequence, then predict the next events of each level while all other levels keep their
@@ -22,7 +17,9 @@ frame. Rows: GT, the true frames at the next changes of the factor that the leve
 """
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    parser.description = DESCRIPTION
+    add_film_options(parser)
     add_number(parser, "--steps", 12, "Predictions per level.")
     parser.add_argument(
         "--samples", action="store_true", help="Sample each prediction instead of taking its mean."
@@ -33,16 +30,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="held",
         help="Lower levels: held, or means or samples of the prior without a past. [held]",
     )
+    keep_defaults(parser)
 
 
-def make(arguments: argparse.Namespace, model: VPR, data: Dataset, levels: Sequence[int]) -> Film:
+def run(arguments: argparse.Namespace) -> int:
     from vpr.generation.rollout_film import rollout_film
 
     names = ("steps", "frames", "seed", "samples", "below")
-    return rollout_film(model, data, levels, **{name: getattr(arguments, name) for name in names})
+    chosen = {name: getattr(arguments, name) for name in names}
+    film = rollout_film(*open_model(arguments), **chosen)
+    write_and_print("rollout", arguments, film, _table(film.facts))
+    return 0
 
 
-def table(facts: dict[str, Any]) -> Table:
+def _table(facts: dict[str, Any]) -> Table:
     return Table(
         f"{facts['steps']} predictions after {facts['frames']} frames of {facts['data']}",
         ["level", "factor", "true events", "in frames", "σ of the predictions"],
@@ -56,6 +57,3 @@ def table(facts: dict[str, Any]) -> Table:
 def _span(level: dict[str, Any]) -> str:
     events = level["events"]
     return f"{events[0]} to {events[-1]}" if events else ""
-
-
-declare, run = film_command(FilmKind("rollout", DESCRIPTION, add_options, make, table))

@@ -13,7 +13,7 @@ from vpr.data.base import Batch, change_points
 from vpr.data.billiard import place_balls, simulate
 from vpr.data.discs import COLOURS, draw_discs
 from vpr.errors import VPRError
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 MAX_CROWDING = 0.75  # share of the box covered by balls, above which they are hard to place
 

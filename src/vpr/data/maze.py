@@ -26,8 +26,8 @@ from vpr.data.recording import (
 )
 from vpr.errors import VPRError
 from vpr.utils.cache_folder import cache_folder
+from vpr.utils.config_fields import option
 from vpr.utils.config_json import to_dict
-from vpr.utils.options import option
 
 LABELS = {  # factors, those of levels 1, 2 and 3 first
     "position": np.dtype((np.float32, (3,))),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vpr.data.base import Batch
 from vpr.data.discs import COLOURS, draw_discs
 from vpr.errors import VPRError
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class MovingBall:
     size: int = option(64, "Height and width of a frame.")
     radius: float = option(6.0, "Radius of the ball, in pixels of a 64×64 frame.")
     speed: float = option(
-        6.0, "Pixels a frame, of a 64×64 frame: 6 is the fast ball, 2.5 the slow."
+        6.0, "Pixels per frame, for 64×64 frames: 6 for the fast ball, 2.5 for the slow one."
     )
     change_probability: float = option(0.1, "Probability that the colour changes without a bounce.")
 

@@ -28,9 +28,9 @@ class Motion:
     """How the figure moves if its position is the fastest factor."""
 
     path: str  # "bounce" or "circle"
-    speed: float  # pixels a frame, of a bouncing figure
+    speed: float  # pixels per frame, of a bouncing figure
     orbit: float  # pixels from the centre of the frame, of a circling one
-    steps: int  # frames a circle; negative: clockwise
+    steps: int  # frames per circle; negative: clockwise
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class World:
     backdrop: str  # "colour" or "layout"
     radius: int  # of the figure, in pixels
     motion: Motion
-    scroll: tuple[int, int]  # pixels (y, x) a frame, of the fastest factor shift
+    scroll: tuple[int, int]  # pixels (y, x) per frame, of the fastest factor shift
     noise: float  # standard deviation
     distractor: str  # "none", "jump" or "flicker"
     dot: int  # height and width of the distractor, in pixels

@@ -13,7 +13,7 @@ from vpr.data.nested_render import SIZE, Scene, add_noise, render
 from vpr.data.nested_spec import PHASES, Motion, World, draw_world
 from vpr.data.nested_timeline import factor_changes, factor_values
 from vpr.errors import VPRError
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,12 @@ from vpr.utils.files import write_atomically
 GAP = 3  # pixels between two frames
 MARK_HEIGHT = 4  # height of a change mark
 PLOT_SIZE = 48  # height and width of a frame of plain numbers
-FACTOR_COLOURS = np.array(  # per factor: blue, orange, green, purple
-    [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167]], dtype=np.uint8
+# Per factor: sky blue, orange, purple, yellow. The same as `vpr.pages.palette.OTHERS`.
+FACTOR_COLOURS = np.array(
+    [[86, 180, 233], [230, 159, 0], [204, 121, 167], [240, 228, 66]], dtype=np.uint8
 )
 BACKGROUND = 245
+FRAME_MS = 120  # milliseconds per frame of an animation
 
 
 def write_sheet(path: Path, batch: Batch) -> None:
@@ -30,12 +32,12 @@ def write_sheet(path: Path, batch: Batch) -> None:
     save_images(path, [np.concatenate(rows)])
 
 
-def write_gif(path: Path, batch: Batch, milliseconds: int = 120) -> None:
+def write_gif(path: Path, batch: Batch) -> None:
     """Write an animation with the sequences side by side."""
     frames = as_images(batch.frames)  # (B, T, H, W, 3)
     padded = np.pad(frames, ((0, 0), (0, 0), (0, 0), (0, GAP), (0, 0)), constant_values=BACKGROUND)
     moments = np.concatenate(list(padded), axis=2)  # (T, H, B·W, 3)
-    save_images(path, list(moments), milliseconds)
+    save_images(path, list(moments), FRAME_MS)
 
 
 def as_png(pixels: NDArray[np.uint8]) -> bytes:

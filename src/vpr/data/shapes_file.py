@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.data.room import SIZE
+from vpr.data.room_renderer import SIZE
 from vpr.data.solids import Floats
 from vpr.errors import VPRError
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from vpr.data.base import Batch
 from vpr.errors import VPRError
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Synthetic:
 
     period: int = option(10, "Steps from one jump to the next.")
     values: int = option(5, "Number of levels of the signal.")
-    order: float = option(0.0, "Probability of each level's usual successor; 0 is pure chance.")
+    order: float = option(0.0, "Probability of each level's usual successor; 0: jumps are random.")
 
     def __post_init__(self) -> None:
         if self.period < 1 or not 2 <= self.values <= 1000 or not 0 <= self.order <= 1:

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from vpr.data.base import Batch, OnProgress, change_points
-from vpr.data.room import SIZE
-from vpr.data.rooms import ROOM_COUNT, Rooms, rooms
+from vpr.data.room_cache import ROOM_COUNT, Rooms, rooms
+from vpr.data.room_renderer import SIZE
 from vpr.data.shapes_file import ShapesFile, shapes_file
 from vpr.errors import VPRError
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 FACTORS = ("floor", "wall", "object", "scale", "shape", "orientation")  # fastest first
 

@@ -17,7 +17,7 @@ from vpr.data.base import Batch, OnProgress
 from vpr.data.clips import Clip, memory_mapped
 from vpr.data.windows import Span, draw_windows, held_out_spans, longest_window, training_spans
 from vpr.errors import VPRError
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 from vpr.video.image_folder import natural
 
 ROWS = 4096  # per read, for the mean and the standard deviation

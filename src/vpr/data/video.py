@@ -14,7 +14,7 @@ from vpr.data.clips import Clip, Decoder
 from vpr.data.windows import Span, draw_windows, held_out_spans, longest_window, training_spans
 from vpr.errors import VPRError
 from vpr.utils.cache_folder import cache_folder
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 from vpr.video.finding import find_footage
 from vpr.video.fit import Fit
 

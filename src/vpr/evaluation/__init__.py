@@ -2,7 +2,7 @@
 
 from vpr.evaluation.calibration import Calibration, calibration
 from vpr.evaluation.evaluate import evaluate
-from vpr.evaluation.imagination import evaluate_imagination
+from vpr.evaluation.imagination_scores import evaluate_imagination
 from vpr.evaluation.lengths import Lengths, distance, lengths
 from vpr.evaluation.matching import Pair, Tally, boundary_scores, match
 from vpr.evaluation.probe import probe_scores

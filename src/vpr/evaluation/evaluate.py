@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vpr.baselines.base import Baseline
+from vpr.baselines.baseline_model import Baseline
 from vpr.data import Batch, Dataset, evaluation_rng, unseen
 from vpr.evaluation.scores import Marks, periodic_like, random_like, score
 from vpr.model import VPR

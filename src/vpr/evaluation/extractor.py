@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vpr.data import ThreeDShapesDynamic, training_rng
-from vpr.evaluation.readers import Reading
+from vpr.evaluation.factor_readers import Reading
 
 BATCH, LENGTH, RATE = 32, 2, 2e-3  # sequences, their frames, and of Adam
 MAX_NOISE = 0.1  # standard deviation in training, because decoded frames are noisier than the data

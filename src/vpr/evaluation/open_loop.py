@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.baselines import CWVAE, VTA
-from vpr.evaluation.readers import Reader, Reading
+from vpr.evaluation.factor_readers import Reader, Reading
 
 CHUNK, PIECE = 8, 50  # sequences and frames decoded at once, to bound the memory
 

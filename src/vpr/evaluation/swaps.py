@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.evaluation.readers import Reader, Reading, concatenate
+from vpr.evaluation.factor_readers import Reader, Reading, concatenate
 from vpr.generation.generate import decode
 from vpr.model import VPR
 

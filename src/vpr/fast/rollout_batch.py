@@ -3,7 +3,7 @@
 Weights are stored in the order in which products are fastest, and results are written where they
 are needed.
 
-Plain version: `Prior` and `Transition`, compared in tests/fast/test_rollout.py.
+Plain version: `Prior` and `Transition`, compared in tests/fast/test_fast_rollout.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A step of one sequence reads 1 MB of weights and makes two dozen calls on tiny a
 longer in PyTorch. All arrays are allocated once, so each step repeats the same calls with the same
 arguments. Biases are stored as the last row of the weights, and inputs end with a one.
 
-Plain version: `Prior` and `Transition`, compared in tests/fast/test_rollout.py.
+Plain version: `Prior` and `Transition`, compared in tests/fast/test_fast_rollout.py.
 """
 
 from __future__ import annotations

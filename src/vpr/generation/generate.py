@@ -14,7 +14,7 @@ from torch import Tensor
 from vpr.beliefs import Belief
 from vpr.block import BlockState
 from vpr.errors import VPRError
-from vpr.fast.rollout import FastRollout, RolloutSteps
+from vpr.fast.fast_rollout import FastRollout, RolloutSteps
 from vpr.model import VPR
 from vpr.state import State
 from vpr.utils.checks import check_count, check_level, check_state

@@ -162,7 +162,7 @@ def _decode(model: VPR, c0: Tensor) -> Tensor:  # (B, T, D) → (B, T, *frame)
 def _check(model: VPR, state: State, clock: EventClock) -> None:
     check_state(state, model.config)
     if bool((state.time == 0).any()):
-        raise VPRError("the state has seen no frame to go on from: observe some frames first")
+        raise VPRError("the state has no frame to continue from: observe some frames first")
     want, shape = (len(state.time), model.config.levels - 1), tuple(clock.ticks.shape)
     if shape != want:
         raise VPRError(f"the clock must have shape {want}, got {shape}")

@@ -81,8 +81,8 @@ def examples(
     for t, frame in enumerate(others, start=1):
         inputs = [durations.inputs(state, clock)]
         if imagined_frames:
-            blind = clock._replace(imagined=torch.ones_like(clock.imagined))
-            inputs.append(durations.inputs(predicted, blind))
+            marked = clock._replace(imagined=torch.ones_like(clock.imagined))
+            inputs.append(durations.inputs(predicted, marked))
         state, evidence = model.step(state, frame)
         moved = torch.stack([level.boundary for level in evidence], -1)
         for of_heads in inputs:

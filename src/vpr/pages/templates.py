@@ -13,7 +13,7 @@ from typing import Any
 from vpr.pages.palette import css_variables
 
 # What a page may load: its own script, styles, pictures within the page, and a film beside it.
-# Should text from a file ever become markup, it can neither run a script nor contact a machine.
+# Even if text from a file became markup, it could not run a script or contact a machine.
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src 'unsafe-inline'; img-src data:; "
     "media-src 'self' file:; base-uri 'none'; form-action 'none'"

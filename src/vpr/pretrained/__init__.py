@@ -29,6 +29,7 @@ from vpr.data import Dataset, dataset
 from vpr.errors import VPRError
 from vpr.generation.durations import Durations
 from vpr.model import VPR
+from vpr.utils.config_fields import local_fields
 from vpr.utils.config_json import KIND, from_dict, to_dict, typed
 from vpr.utils.files import (
     digest,
@@ -38,7 +39,6 @@ from vpr.utils.files import (
     write_json,
     write_tensors,
 )
-from vpr.utils.options import local_fields
 from vpr.utils.printable import printable
 from vpr.utils.shapes import state_shapes
 
@@ -56,7 +56,9 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
     """Write `config.json` and `model.safetensors`, to be loaded with `load_model`."""
     folder = Path(folder)
     if (folder / TRAINING).exists():
-        raise VPRError(f"{folder} is a training run, which this would spoil: choose another folder")
+        raise VPRError(
+            f"{folder} is a training run, whose files would be overwritten: choose another folder"
+        )
     write_tensors(folder / MODEL, model.state_dict(), {})
     write_json(folder / CONFIG, {"format": FORMAT, "model": to_dict(model.config)})
 
@@ -94,9 +96,11 @@ def check_weights(tensors: dict[str, Tensor], path: Path) -> None:
         if not tensor.is_floating_point():
             raise VPRError(f"{path}: {key} is {tensor.dtype}, not floats; copy it again")
         untrained = key.endswith("typical_kl") and bool(tensor.isnan().all())
-        # Floats of 8 bits have no isfinite of their own.
+        # isfinite does not support floats of 8 bits.
         if not untrained and not bool(tensor.float().isfinite().all()):
-            raise VPRError(f"{path}: {key} has NaN or infinite values; copy it again or train anew")
+            raise VPRError(
+                f"{path}: {key} has NaN or infinite values; copy it again, or train again"
+            )
 
 
 def with_current_names(tensors: dict[str, Value]) -> dict[str, Value]:
@@ -155,7 +159,7 @@ def _data_of(folder: Path) -> Any:
     """The dataset in the configuration of a model, without paths."""
     config = read_config(folder)
     if "data" not in config:
-        raise VPRError(f"{folder / CONFIG} names no dataset: say which with --data")
+        raise VPRError(f"{folder / CONFIG} names no dataset: choose one with --data")
     hint, where = get_type_hints(RunConfig)["data"], f"{CONFIG}.data"
     values = config["data"]
     if isinstance(values, dict):

@@ -64,7 +64,7 @@ class CompletedFiles:
     def _files(self, name: str, record: dict[str, Any]) -> list[str]:
         """The files of a record that can be ours: in one folder, called `name` with suffixes.
 
-        The folder may come from a stranger, and an older file of a record is deleted.
+        The folder may be untrusted, and an older file of a record is deleted.
         """
         listed = record.get("files")
         names = listed if isinstance(listed, list) else []

@@ -8,10 +8,8 @@ from io import BytesIO, StringIO
 from pathlib import Path
 
 from vpr.segmenting.sweep import Sweep
-from vpr.utils.figures import BOTH, CE, CU, GREY, OTHERS, panels, require_matplotlib
+from vpr.utils.figures import GREY, OTHERS, panels, require_matplotlib
 from vpr.utils.files import write_bytes, write_text
-
-LINE_COLOURS = (BOTH, CE, CU, *OTHERS)
 
 
 def write_sweep(stem: Path, sweep: Sweep) -> list[Path]:
@@ -42,7 +40,7 @@ def as_png(sweep: Sweep) -> bytes:
         axes.set_xscale("log")
         axes.set_yscale("symlog", linthresh=1)
         for place, (level, counts) in enumerate(sweep.events.items()):
-            colour = LINE_COLOURS[place % len(LINE_COLOURS)]
+            colour = OTHERS[place % len(OTHERS)]
             axes.plot(sweep.gammas, counts, "o-", color=colour, label=f"level {level}")
         axes.axvline(sweep.own, color=GREY, linestyle="--", label=f"γ of the model, {sweep.own:g}")
         axes.set_xticks(sweep.gammas[::3], [f"{gamma:.2g}" for gamma in sweep.gammas[::3]])

@@ -119,6 +119,13 @@ ADDITIONS: tuple[Addition, ...] = (
         "latent overshooting (PlaNet)",
         without_objective("overshooting"),
     ),
+    Addition(
+        "bottleneck",
+        "A predictable copy of a feature of a higher level costs nothing at a lower level, and "
+        "contradicts the higher level in rollouts.",
+        "information bottleneck (Deep VIB)",
+        without_objective("bottleneck"),
+    ),
 )
 
 

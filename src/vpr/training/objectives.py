@@ -44,9 +44,22 @@ def overshooting(model: VPR, trace: Trace) -> Tensor:
     return _each_level(model, trace, _overshooting_of)
 
 
+def bottleneck(model: VPR, trace: Trace) -> Tensor:
+    """Σ_τ 0.1 · D_KL(q_τ ‖ N(0, 1)) over the updates of the levels below the top.
+
+    The ELBO compares a state with its prediction, so a predictable copy of a feature of a higher
+    level costs nothing at a lower level. In a rollout of the higher level the copy would stay as it
+    is and contradict the prediction. Here a state costs what it contains, predictable or not.
+    """
+    below = [BOTTLENECK * _content(level) for level in trace.levels[:-1]]
+    return torch.stack([*below, trace.c0.new_zeros(())])
+
+
+BOTTLENECK = 0.1  # nats per nat
 OBJECTIVES: dict[str, Objective] = {
     "persistence": persistence,
     "overshooting": overshooting,
+    "bottleneck": bottleneck,
 }
 
 
@@ -64,6 +77,12 @@ def _each_level(
     above = zip(model.levels()[1:], trace.levels[1:], strict=True)
     terms = [term(block, level) for block, level in above]
     return torch.stack([trace.c0.new_zeros(()), *terms])
+
+
+def _content(level: LevelTrace) -> Tensor:
+    """Σ_τ D_KL(q_τ ‖ N(0, 1)) in nats per frame."""
+    content = kl(level.q, Belief.standard(level.q.mean))
+    return torch.where(level.evidence.boundary, content, 0.0).mean()
 
 
 def _persistence_of(block: Block, level: LevelTrace) -> Tensor:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BOTH, CE, CU, GREY = (
-    colour.light for colour in (palette.BOTH, palette.CE, palette.CU, palette.CLOCK)
+D_ST, BOTH, CE, CU, GREY = (
+    colour.light for colour in (palette.D_ST, palette.BOTH, palette.CE, palette.CU, palette.CLOCK)
 )
-OTHERS = ("#cc79a7", "#e69f00", "#56b4e9")
-LEVEL_COLOURS = (BOTH, OTHERS[1], OTHERS[0])
+D_CH, THRESHOLD = palette.D_CH.light, palette.THRESHOLD.light
+OTHERS = palette.OTHERS
+LEVEL_COLOURS = OTHERS[:3]
 STYLE: dict[Any, Any] = {
     "font.size": 13,
     "axes.titlesize": 13,
@@ -59,6 +60,14 @@ def panels(
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width * columns, height * rows))
         yield figure, list(np.ravel(figure.subplots(rows, columns)))
+
+
+def line_colours(count: int) -> list[str]:
+    """Colours for many lines, from purple to yellow."""
+    import matplotlib
+    from matplotlib.colors import to_hex
+
+    return [to_hex(each) for each in matplotlib.colormaps["viridis"](np.linspace(0, 0.95, count))]
 
 
 def write_figure(stem: Path, figure: Figure) -> list[Path]:

@@ -1,6 +1,6 @@
 """Reading and writing files. Writing is atomic: a file is complete or absent.
 
-Files may come from strangers: JSON is bounded in size, depth and numbers, and tensors are checked.
+Files may be untrusted: JSON is bounded in size, depth and numbers, and tensors are checked.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from vpr.errors import VPRError
 
 MAX_PIXELS = 8192 * 8192  # pixels per frame; larger frames are rejected before memory is allocated
 PLAUSIBLE = 10_000  # pixels per byte of a picture: an empty PNG of one bit per pixel has 8000
-SMALL = 2048 * 2048  # pixels that may be as implausible as they like
+SMALL = 2048 * 2048  # pixels, up to which a frame is not compared with the size of its file
 # Protocols that footage may use: a playlist can name other files and machines. One from the network
 # cannot read local files, and a local one cannot contact the network.
 NETWORK = (

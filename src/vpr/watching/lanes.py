@@ -9,7 +9,7 @@ from fractions import Fraction
 from rich.text import Text
 
 from vpr.boundaries import Kind, LevelEvidence
-from vpr.pages.palette import KINDS
+from vpr.pages.palette import D_ST, KINDS, THRESHOLD
 
 MARKS: dict[Kind, tuple[str, str]] = {  # in Unicode and in ASCII
     "expected": ("●", "o"),
@@ -58,12 +58,12 @@ class Lane:
         return line
 
     def _gauge(self) -> Text:
-        """Full at twice the threshold; dim if the level was not evaluated at this frame."""
+        """Full at twice the threshold, and in its colour above it; dim if it was not evaluated."""
         if self._last is None:
             return Text()
         value, threshold = float(self._last.kl_static), float(self._last.threshold)
         bar = _bar(value, threshold, self.plain)
-        bar.stylize("bold yellow" if value > threshold else "white")
+        bar.stylize(f"bold {THRESHOLD.dark}" if value > threshold else D_ST.dark)
         text = Text.assemble(f"{_short(value):>4} of {_short(threshold):<4} ", bar)
         return text if self._evaluated else Text(text.plain, "dim")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Results, Scale
-from vpr.experiments.runner.settings import describe, run_config
+from vpr.experiments.runner.settings import describe_config, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.datasets import nested_world, scored_events
 from vpr.experiments.shared.levels import level_scores
@@ -98,19 +98,21 @@ def _row(cell: Cell) -> int:
 
 
 def claims(results: Results) -> list[Claim]:
-    """One row per level of each variant."""
+    """One row per level of each variant. The setting is that of the whole recipe."""
     rows = []
+    presets = datasets("cpu")
     for cell in cells(results):
-        runs = results[cell.name]
-        for level, events in scored_events(datasets("cpu")[cell.dataset].data).items():
+        config, runs = presets[cell.dataset], results[cell.name]
+        for level, events in scored_events(config.data).items():
             what = f"{TITLES[cell.dataset]}, {cell.label}: level-{level} F1"
             f1 = [run.metrics[f"f1_{events}"] for run in runs]
-            rows.append(Claim(what, "none", f1, describe(runs)))
+            rows.append(Claim(what, "none", f1, describe_config(config)))
     return rows
 
 
 EXPERIMENT = Experiment(
     name="ablation",
+    paper="",
     title="F1 on four datasets without each addition to the paper's training in turn",
     cost="one training run of the preset of the dataset",
     variants=variants,

@@ -6,11 +6,14 @@ from dataclasses import replace
 from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Experiment, Scale
+from vpr.experiments.runner.base import Experiment, Published, Results, Scale, Statement
 from vpr.experiments.runner.training_runs import measure_training
+from vpr.experiments.runner.verdicts import above
+from vpr.experiments.shared.main_rows import f1_row
 from vpr.experiments.shared.moving_ball import (
     Variant,
     draw_training,
+    f1,
     f1_claims,
     moving_ball_run,
     scores,
@@ -18,9 +21,9 @@ from vpr.experiments.shared.moving_ball import (
 from vpr.utils.figures import BOTH, CE, CU
 
 VARIANTS = {
-    "both": Variant("CE and CU", BOTH, "0.97 ± 0.03"),
-    "ce": Variant("CE only", CE, "clearly below both (figure only)"),
-    "cu": Variant("CU only", CU, "clearly below both (figure only)"),
+    "both": Variant("CE and CU", BOTH, Published(0.97, 0.03), f1_row("Moving Ball", "colour")),
+    "ce": Variant("CE only", CE, "below both (figure only)"),
+    "cu": Variant("CU only", CU, "below both (figure only)"),
 }
 
 
@@ -33,12 +36,28 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
     }
 
 
+def statements(results: Results) -> list[Statement]:
+    if "both" not in results:
+        return []
+    return [
+        above(
+            f"Moving Ball: F1 with CE and CU above {VARIANTS[name].label}",
+            f1(results["both"]),
+            f1(results[name]),
+        )
+        for name in ("ce", "cu")
+        if name in results
+    ]
+
+
 EXPERIMENT = Experiment(
     name="criteria",
+    paper="figure 3b",
     title="Moving Ball: F1 of level 2 over training with CE and CU, CE only, CU only",
     cost="one training run of cpu/moving-ball",
     variants=variants,
     measure=measure_training(scores),
     draw=partial(draw_training, variants=VARIANTS),
     claims=partial(f1_claims, variants=VARIANTS),
+    statements=statements,
 )

@@ -1,4 +1,4 @@
-"""Appendix A.2: D_st, D_ch and CU's threshold over one sequence, early and late in training."""
+"""Figure 9: D_st, D_ch and CU's threshold over one sequence, early and late in training."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
+from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Inspection, Record, measure_training, record_steps
+from vpr.experiments.runner.verdicts import above
 from vpr.experiments.shared.moving_ball import LEVEL, moving_ball_run, training_curve
 from vpr.experiments.shared.panels import curve, draw_band, score_axis
-from vpr.utils.figures import BOTH, CE, CU, GREY, panels
+from vpr.utils.figures import CE, CU, D_CH, D_ST, GREY, THRESHOLD, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,10 +76,10 @@ def _draw_sequence(axes: Axes, moment: dict[str, Any], words: str) -> None:
     for frame in frames[np.asarray(sequence["true"])]:
         first = frame == frames[np.asarray(sequence["true"])][0]
         axes.axvline(frame, color="#dddddd", linewidth=4, label="colour changes" if first else None)
-    axes.plot(frames, _numbers(sequence["kl_static"]), color=BOTH, label="D_st")
-    axes.plot(frames, _numbers(sequence["kl_change"]), color=CE, label="D_ch (CE)")
+    axes.plot(frames, _numbers(sequence["kl_static"]), color=D_ST, label="D_st")
+    axes.plot(frames, _numbers(sequence["kl_change"]), color=D_CH, label="D_ch (CE)")
     threshold = _numbers(sequence["threshold"])
-    axes.plot(frames, threshold, color=CU, linestyle="--", label="threshold (CU)")
+    axes.plot(frames, threshold, color=THRESHOLD, linestyle="--", label="threshold (CU)")
     axes.set_yscale("log")
     title = words if moment["step"] == EARLY else f"{words}, step {moment['step']}"
     axes.set_title(title, color=GREY)
@@ -101,22 +102,41 @@ def claims(results: Results) -> list[Claim]:
     names = {"f1_expected": "CE", "f1_unexpected": "CU"}
     return [
         Claim(
-            f"Moving Ball, {words}: F1 of the boundaries of {name}",
+            f"Moving Ball, {words}: F1 of the boundaries of {name} in 32 sequences",
             f"{paper[moment]} (figure only)",
-            [run.metrics[moment][key] for run in results["both"]],
-            f"32 sequences; {describe(results['both'])}",
+            _f1(results["both"], moment, key),
+            describe(results["both"]),
         )
         for moment, words in MOMENTS.items()
         for key, name in names.items()
     ]
 
 
+def statements(results: Results) -> list[Statement]:
+    runs = results["both"]
+    expected, unexpected = (
+        {moment: _f1(runs, moment, key) for moment in MOMENTS}
+        for key in ("f1_expected", "f1_unexpected")
+    )
+    early, late = "early in training, F1 of CU above CE", "late in training, F1 of CE above CU"
+    return [
+        above(f"Moving Ball: {early}", unexpected["early"], expected["early"]),
+        above(f"Moving Ball: {late}", expected["late"], unexpected["late"]),
+    ]
+
+
+def _f1(runs: list[Result], moment: str, key: str) -> list[float]:
+    return [run.metrics[moment][key] for run in runs]
+
+
 EXPERIMENT = Experiment(
     name="decision",
+    paper="figure 9, appendix A.2",
     title="Moving Ball: D_st, D_ch and threshold of level 2, early and late in training",
     cost="no training if criteria is done",
     variants=variants,
     measure=measure_training(extract_metrics),
     draw=draw,
     claims=claims,
+    statements=statements,
 )

@@ -1,4 +1,4 @@
-"""Appendix C.1: rollouts of a level while the levels below have no temporal context."""
+"""Figures 10 and 11: rollouts of a level while the levels below have no temporal context."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.disentanglement import mean_entropy
-from vpr.evaluation.jumps import in_order, read_jumps
-from vpr.experiments.runner.base import Claim, Experiment, Results
+from vpr.evaluation.factor_entropy import mean_entropy
+from vpr.evaluation.rollout_factors import in_order, read_rollout
+from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Statement
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_model
+from vpr.experiments.runner.verdicts import above, at_least
 from vpr.experiments.shared.datasets import LEVEL_FACTORS, TITLES, dataset_runs
 from vpr.experiments.shared.readers import FRAMES, SEED, evaluation_batch, readable_data, reader_for
 from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 JUMPS, SHOWN, SEQUENCES = 24, 12, 64
+RIGHT = 0.9  # share of correct values
 MODES: tuple[Below, ...] = ("samples", "means")
 
 
@@ -52,7 +54,7 @@ def _level(
     """
     batch, counts = (evaluation_batch(config, SEQUENCES), readable_data(config).counts)
     video, reader = torch.from_numpy(batch.frames), reader_for(config, folder.parent)
-    decoded = read_jumps(model, reader, video, level, JUMPS, below=below)
+    decoded = read_rollout(model, reader, video, level, JUMPS, below=below)
     return {
         factor: {
             "right": float(in_order(decoded[factor], values[:, -1], counts[factor]).mean()),
@@ -110,12 +112,41 @@ def _claims_below(
     ]
 
 
+def statements(results: Results) -> list[Statement]:
+    """The level's factor is right; the factors below are drawn at random only if sampled."""
+    found = []
+    for dataset, runs in results.items():
+        for level in runs[0].metrics["means"]["levels"]:
+            own = LEVEL_FACTORS[dataset][int(level)]
+            start = f"{TITLES[dataset]}, empty prior below level {level}"
+            found += [
+                at_least(
+                    f"{start}, {mode}: {own} correct",
+                    _values(runs, mode, level, own, "right"),
+                    RIGHT,
+                )
+                for mode in MODES
+            ]
+            for lower, factor in LEVEL_FACTORS[dataset].items():
+                if lower < int(level):
+                    entropies = [_values(runs, mode, level, factor, "entropy") for mode in MODES]
+                    text = f"{start}: entropy of the {factor} with samples above means"
+                    found.append(above(text, *entropies))
+    return found
+
+
+def _values(runs: list[Result], mode: str, level: str, factor: str, key: str) -> list[float]:
+    return [run.metrics[mode]["levels"][level][factor][key] for run in runs]
+
+
 EXPERIMENT = Experiment(
     name="empty-prior",
+    paper="figures 10 and 11, appendix C.1",
     title="Moving Ball and 3DSD: rollouts of a level, without temporal context in the levels below",
     cost="two minutes per run; uses the models of criteria and 3dsd-events",
     variants=dataset_runs,
     measure=measure_model(evaluate),
     draw=draw,
     claims=claims,
+    statements=statements,
 )

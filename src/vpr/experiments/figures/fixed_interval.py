@@ -1,4 +1,4 @@
-"""Appendix C.2: which level represents the colour if level 2 updates at fixed intervals."""
+"""Figure 12: which level represents the colour if level 2 updates at fixed intervals."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.evaluation.swaps import swaps
-from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
+from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_model
+from vpr.experiments.runner.verdicts import above, at_least
 from vpr.experiments.shared.moving_ball import moving_ball_run
 from vpr.experiments.shared.readers import SEED, evaluation_batch, reader_for, reader_scores
 from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
@@ -70,17 +71,36 @@ def claims(results: Results) -> list[Claim]:
         papers = ("entirely", "no") if name == "vpr" else ("not entirely", "in part")
         for level, paper in zip(("2", "1"), papers, strict=True):
             what = f"Moving Ball, {title(name)}: colour follows the state of level {level}"
-            ours = [run.metrics["swaps"][level]["follows"] for run in runs]
+            ours = _follows(runs, level)
             rows.append(Claim(what, f"{paper} (figure only)", ours, describe(runs)))
     return rows
 
 
+def statements(results: Results) -> list[Statement]:
+    """Level 2 has the colour with VPR, and less of it with fixed intervals."""
+    if "vpr" not in results:
+        return []
+    vpr = _follows(results["vpr"], "2")
+    text = "Moving Ball: level 2 of VPR represents the colour"
+    return [at_least(text, vpr, 0.9)] + [
+        above(f"{text} more than {title(name)}", vpr, _follows(runs, "2"))
+        for name, runs in results.items()
+        if name != "vpr"
+    ]
+
+
+def _follows(runs: list[Result], level: str) -> list[float]:
+    return [run.metrics["swaps"][level]["follows"] for run in runs]
+
+
 EXPERIMENT = Experiment(
     name="fixed-interval",
+    paper="figure 12, appendix C.2",
     title="Moving Ball: rollouts of each level, level 2 updates by the criteria or at intervals",
     cost="one training run of cpu/moving-ball; vpr is shared with criteria",
     variants=variants,
     measure=measure_model(evaluate),
     draw=draw,
     claims=claims,
+    statements=statements,
 )

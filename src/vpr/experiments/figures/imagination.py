@@ -143,6 +143,7 @@ def claims(results: Results) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="imagination",
+    paper="",
     title="Moving Ball and 3DSD: calibration and lengths of imagined events",
     cost="four minutes per run; uses the models of criteria and 3dsd-events",
     variants=dataset_runs,

@@ -1,4 +1,4 @@
-"""Appendix C.6: events of levels 2 and 3 in sequences of the Miniworld Maze."""
+"""Figure 17: events of levels 2 and 3 in sequences of the Miniworld Maze."""
 
 from __future__ import annotations
 
@@ -100,6 +100,7 @@ def _draw_strip(axes: Axes, strip: dict[str, Any]) -> None:
 
 EXPERIMENT = Experiment(
     name="maze-events",
+    paper="figure 17, appendix C.6",
     title="Miniworld Maze: events of levels 2 and 3 in four unseen sequences, and F1",
     cost="one training run of cpu/maze",
     variants=variants,

@@ -14,8 +14,8 @@ from vpr.config import RunConfig
 from vpr.data import Video
 from vpr.evaluation import boundary_scores
 from vpr.experiments.known_cuts.detectors import DETECTORS, require_detectors, run_detectors
-from vpr.experiments.known_cuts.film import RATE, Film, Montage, load_or_make_film
 from vpr.experiments.known_cuts.montage_figure import draw, first_minute
+from vpr.experiments.known_cuts.montage_film import RATE, Film, Montage, load_or_make_film
 from vpr.experiments.known_cuts.scenes import single_colour_maze
 from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Result, Results, Scale
 from vpr.experiments.runner.settings import describe, run_config
@@ -130,6 +130,7 @@ def _setting(runs: list[Result]) -> str:
 
 EXPERIMENT = Experiment(
     name="montage",
+    paper="",
     title="Montage with known cuts: F1 of each level, of PySceneDetect and of ruptures",
     cost="one training run of cpu/video, and some minutes for the film and the other detectors",
     variants=variants,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,16 @@ import numpy as np
 from vpr.config import RunConfig
 from vpr.data import NestedWorld
 from vpr.data.nested_spec import EVALUATION
-from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Result, Results, Scale
+from vpr.experiments.runner.base import (
+    Advance,
+    Claim,
+    Controls,
+    Experiment,
+    Measured,
+    Result,
+    Results,
+    Scale,
+)
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import TARGET_F1, Record, measure_training, record_steps
 from vpr.experiments.shared.datasets import nested_world, scored_events
@@ -24,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SOLVED = 0.85  # F1 that every level of a solved world reaches
-CONTROLS = ("random", "periodic")
 Level = dict[str, Any]
 
 
@@ -63,7 +70,7 @@ def _level(record: Record, data: NestedWorld, level: int) -> Level:
         "own": found[factor],
         "update_rate": found["update_rate"],
         "time_to_f1": record["time_to_f1"][str(level)],
-        **{name: controls[name][events] for name in CONTROLS},
+        **{name: controls[name][events] for name in Controls._fields},
     }
 
 
@@ -118,20 +125,24 @@ def claims(results: Results) -> list[Claim]:
     def row(what: str, values: list[float]) -> Claim:
         return Claim(f"Nested worlds: {what}", "none", values, setting)
 
-    def f1_row(what: str, worlds: Iterable[list[Level]], key: str = "") -> Claim:
-        return row(what, [_mean([(run[key] if key else run)["f1"] for run in w]) for w in worlds])
+    def f1_row(what: str, worlds: list[list[Level]]) -> Claim:
+        controls = Controls(*(_f1(worlds, name) for name in Controls._fields))
+        return row(what, _f1(worlds))._replace(controls=controls)
 
-    rows = [f1_row("F1, all levels of all worlds", every)]
-    rows += [f1_row(f"level-{level} F1", worlds.values()) for level, worlds in found.items()]
-    rows.append(f1_row("F1 against the changes of factor n only, all levels", every, "own"))
-    for name in CONTROLS:
-        rows.append(f1_row(f"F1 of control boundaries, {name}, all levels", every, name))
+    rows = [f1_row("F1, all levels of all worlds", every)._replace(main="Nested worlds: F1")]
+    rows += [f1_row(f"level-{level} F1", [*worlds.values()]) for level, worlds in found.items()]
+    rows.append(row("F1 against the changes of factor n only, all levels", _f1(every, "own")))
     if times := [run["time_to_f1"] for runs in every for run in runs if run["time_to_f1"]]:
         minutes = [time["seconds"] / 60 for time in times]
         rows.append(row(f"minutes until F1 ≥ {TARGET_F1}, for levels that reach it", minutes))
     what = f"Nested worlds: worlds of {len(results)} in which every level has F1 ≥ {SOLVED}"
     count = float(sum(map(is_solved, results.values())))
     return [*rows, Claim(what, "none", [count], setting, digits=0)]
+
+
+def _f1(worlds: list[list[Level]], key: str = "") -> list[float]:
+    """Mean over runs for each world; `key` is a control or `own`."""
+    return [_mean([(run[key] if key else run)["f1"] for run in runs]) for runs in worlds]
 
 
 def is_solved(runs: list[Result]) -> bool:
@@ -148,6 +159,7 @@ def _mean(values: list[float]) -> float:
 
 EXPERIMENT = Experiment(
     name="nested-worlds",
+    paper="",
     title="Nested worlds 100 to 119: F1 of each level in every world",
     cost="one training run of cpu/nested-world",
     variants=variants,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.jumps import advances_by_one, in_order, read_jumps
-from vpr.experiments.runner.base import Claim, Experiment, Results
+from vpr.evaluation.rollout_factors import advances_by_one, in_order, read_rollout
+from vpr.experiments.runner.base import Claim, Experiment, Published, Results
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.shared.datasets import (
@@ -19,6 +19,7 @@ from vpr.experiments.shared.datasets import (
     dataset_runs,
     slow_factors,
 )
+from vpr.experiments.shared.main_rows import prediction_row
 from vpr.experiments.shared.panels import curve, draw_band, draw_scores, score_axis
 from vpr.experiments.shared.readers import (
     evaluation_batch,
@@ -33,7 +34,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EVENTS, SEQUENCES = 200, 64
-PAPER = {"colour": "1.0 ± 0.0", "wall": "0.99 ± 0.017", "object": "0.90 ± 0.04"}
+PAPER = {
+    "colour": Published(1.0, 0.0),
+    "wall": Published(0.99, 0.017),
+    "object": Published(0.90, 0.04),
+}
 
 
 def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
@@ -49,7 +54,7 @@ def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
     curves: dict[str, Any] = {"step": list(range(1, events + 1))}
     for level, factor in LEVEL_FACTORS[config.data.name].items():
         if level > 1:
-            decoded = read_jumps(model, reader, video, level, events)[factor]
+            decoded = read_rollout(model, reader, video, level, events)[factor]
             last, count = batch.factors[factor][:, -1], readable_data(config).counts[factor]
             right = in_order(decoded, last, count)
             steps = float(advances_by_one(decoded, last, count).mean())
@@ -77,21 +82,21 @@ def claims(results: Results) -> list[Claim]:
     rows = []
     for factor, (dataset, _) in slow_factors(results).items():
         runs, name = results[dataset], f"{TITLES[dataset]}, 200 events ahead, {factor}"
-        for key, what, paper in (
-            ("accuracy", "", PAPER[factor]),
-            ("steps", ", relative to the previous predicted event", "none"),
-        ):
-            ours = [run.metrics[factor][key] for run in runs]
-            rows.append(Claim(f"{name}{what}", paper, ours, describe(runs)))
+        setting, row = describe(runs), prediction_row(TITLES[dataset], factor)
+        right, steps = ([run.metrics[factor][key] for run in runs] for key in ("accuracy", "steps"))
+        rows.append(Claim(name, PAPER[factor], right, setting, main=row))
+        what = f"{name}, relative to the previous predicted event"
+        rows.append(Claim(what, "none", steps, setting))
         for kind in ("true", "reconstructed"):
             ours = [run.metrics["reader"][kind][factor] for run in runs]
             what = f"{TITLES[dataset]}, accuracy of the reader on {kind} frames, {factor}"
-            rows.append(Claim(what, "none", ours, describe(runs)))
+            rows.append(Claim(what, "none", ours, setting))
     return rows
 
 
 EXPERIMENT = Experiment(
     name="prediction",
+    paper="section 4.4",
     title="Moving Ball and 3DSD: accuracy of the next 200 events that one level predicts",
     cost="two minutes per run; uses the models of criteria and 3dsd-events",
     variants=dataset_runs,

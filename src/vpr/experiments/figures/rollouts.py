@@ -10,11 +10,12 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.jumps import in_order, read_jumps, unchanged
-from vpr.evaluation.readers import Reader
-from vpr.experiments.runner.base import Claim, Experiment, Results
+from vpr.evaluation.factor_readers import Reader
+from vpr.evaluation.rollout_factors import in_order, read_rollout, unchanged
+from vpr.experiments.runner.base import Claim, Experiment, Results, Statement
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
+from vpr.experiments.runner.verdicts import at_least, at_most
 from vpr.experiments.shared.datasets import LEVEL_FACTORS, TITLES, dataset_runs
 from vpr.experiments.shared.readers import FRAMES, SEED, evaluation_batch, readable_data, reader_for
 from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EVENTS, SEQUENCES = 12, 64
+RIGHT, NEAR = 0.9, 3.0  # share of correct values, and half the ball's radius in pixels
 
 
 def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
@@ -44,7 +46,7 @@ def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
 
 def _right(model: VPR, config: RunConfig, reader: Reader, level: int) -> dict[str, float]:
     batch, counts = (evaluation_batch(config, SEQUENCES), readable_data(config).counts)
-    decoded = read_jumps(model, reader, torch.from_numpy(batch.frames), level, EVENTS)
+    decoded = read_rollout(model, reader, torch.from_numpy(batch.frames), level, EVENTS)
     right = {}
     for own, factor in LEVEL_FACTORS[config.data.name].items():
         last = batch.factors[factor][:, -1]
@@ -69,7 +71,7 @@ def _position_errors(
     positions = {1: whole[:, 1:], 2: whole[:, :1]}
     errors = {}
     for level, true in positions.items():
-        decoded = read_jumps(model, reader, video, level, EVENTS)["position"]  # (B, K, 2)
+        decoded = read_rollout(model, reader, video, level, EVENTS)["position"]  # (B, K, 2)
         errors[str(level)] = float(np.linalg.norm(decoded - true, axis=-1).mean())
     return errors
 
@@ -95,12 +97,28 @@ def claims(results: Results) -> list[Claim]:
     return rows
 
 
+def statements(results: Results) -> list[Statement]:
+    """A level predicts its own factor, and everything else stays."""
+    found = []
+    for dataset, runs in results.items():
+        for level in runs[0].metrics["right"]:
+            text = f"{TITLES[dataset]}: rollouts of level {level} change only the level's factor"
+            lowest = [min(run.metrics["right"][level].values()) for run in runs]
+            found.append(at_least(text, lowest, RIGHT))
+        for level in runs[0].metrics.get("astray", {}):
+            text = f"{TITLES[dataset]}: position in rollouts of level {level} within {NEAR:g} px"
+            found.append(at_most(text, [run.metrics["astray"][level] for run in runs], NEAR))
+    return found
+
+
 EXPERIMENT = Experiment(
     name="rollouts",
+    paper="figure 5",
     title="Moving Ball and 3DSD: rollouts of each level, all others held, and true frames (GT)",
     cost="a minute per run; uses the models of criteria and 3dsd-events",
     variants=dataset_runs,
     measure=measure_model(evaluate),
     draw=draw,
     claims=claims,
+    statements=statements,
 )

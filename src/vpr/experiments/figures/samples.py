@@ -10,11 +10,12 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.data import ThreeDShapesDynamic
-from vpr.evaluation.disentanglement import read_draws
-from vpr.evaluation.jumps import unchanged
-from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
+from vpr.evaluation.factor_entropy import read_draws
+from vpr.evaluation.rollout_factors import unchanged
+from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_model
+from vpr.experiments.runner.verdicts import at_least
 from vpr.experiments.shared.datasets import LEVEL_FACTORS
 from vpr.experiments.shared.readers import FRAMES, SEED, evaluation_batch, reader_for
 from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 SHOWN, SAMPLES, SEQUENCES = 12, 32, 64
 TITLES = {"3dsd": "3DSD", "maze": "Miniworld Maze"}
 FACTORS = LEVEL_FACTORS["3dsd"]
+MANY_HUES, STAYS = 5, 0.9  # of ten hues; share of samples
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
@@ -71,18 +73,41 @@ def claims(results: Results) -> list[Claim]:
                 key, what, paper = "hues", f"hues of the {factor} in {SAMPLES} samples", "many"
             else:
                 key, what, paper = "stays", f"{factor} constant", "yes"
-            ours = [run.metrics["draws"][str(level)][factor][key] for run in runs]
+            ours = _draws(runs, level, factor, key)
             what = f"3DSD, samples of level {level}: {what}"
             rows.append(Claim(what, f"{paper} (figure only)", ours, describe(runs)))
     return rows
 
 
+def statements(results: Results) -> list[Statement]:
+    """Samples of a level vary its own factor, and the others stay."""
+    found, runs = [], results.get("3dsd", [])
+    for level in FACTORS if runs else ():
+        start = f"3DSD: samples of level {level}"
+        for own, factor in FACTORS.items():
+            if own == level:
+                hues = _draws(runs, level, factor, "hues")
+                found.append(
+                    at_least(f"{start} have {MANY_HUES} hues of the {factor}", hues, MANY_HUES)
+                )
+            else:
+                stays = _draws(runs, level, factor, "stays")
+                found.append(at_least(f"{start} keep the {factor}", stays, STAYS))
+    return found
+
+
+def _draws(runs: list[Result], level: int, factor: str, key: str) -> list[float]:
+    return [run.metrics["draws"][str(level)][factor][key] for run in runs]
+
+
 EXPERIMENT = Experiment(
     name="samples",
+    paper="figure 6",
     title="3DSD and Miniworld Maze: samples of each level, all others held, and other sequences",
     cost="a minute per run; uses the models of 3dsd-events and maze-events",
     variants=variants,
     measure=measure_model(evaluate),
     draw=draw,
     claims=claims,
+    statements=statements,
 )

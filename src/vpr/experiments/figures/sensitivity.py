@@ -1,4 +1,4 @@
-"""Appendix C.4: how F1 depends on CU's window τ_w and threshold weight γ."""
+"""Figure 15: how F1 depends on CU's window τ_w and threshold weight γ."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from vpr.config import RunConfig
 from vpr.data import MovingBall
-from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale
+from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_training
-from vpr.experiments.shared.moving_ball import moving_ball_run, scores
+from vpr.experiments.runner.verdicts import above, not_below
+from vpr.experiments.shared.moving_ball import f1, moving_ball_run, scores
 from vpr.experiments.shared.panels import sample_std, score_axis
-from vpr.utils.figures import BOTH, panels
+from vpr.utils.figures import OTHERS, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,8 +67,8 @@ def _draw_marginal(
     f1 = [np.array([r.metrics["f1"] for r in runs if value_of(r) == v]) for v in present]
     mean, std = np.array([f.mean() for f in f1]), np.array([sample_std(f) for f in f1])
     places = np.arange(len(present))
-    axes.plot(places, mean, "o-", color=BOTH)
-    axes.fill_between(places, mean - std, mean + std, color=BOTH, alpha=0.2, linewidth=0)
+    axes.plot(places, mean, "o-", color=OTHERS[0])
+    axes.fill_between(places, mean - std, mean + std, color=OTHERS[0], alpha=0.2, linewidth=0)
     axes.set_xticks(places, [str(value) for value in present])
     axes.set_xlabel(name)
     score_axis(axes, "F1 of level 2")
@@ -91,17 +92,32 @@ def claims(results: Results) -> list[Claim]:
         for value in values:
             if chosen := [run for run in runs if value_of(run) == value]:
                 what = f"Moving Ball, level-2 F1, {name} = {value}"
-                f1 = [run.metrics["f1"] for run in chosen]
-                rows.append(Claim(what, paper, f1, describe(chosen)))
+                rows.append(Claim(what, paper, f1(chosen), describe(chosen)))
     return rows
+
+
+def statements(results: Results) -> list[Statement]:
+    """The window has no effect, and γ = 1.2 is worse than the 1.1 of the paper."""
+    runs = [run for each in results.values() for run in each]
+    windows = [f1([run for run in runs if window_of(run) == value]) for value in WINDOWS]
+    usual, high = ([run for run in runs if gamma_of(run) == gamma] for gamma in (1.1, 1.2))
+    found = []
+    if all(windows):
+        worst, best = min(windows, key=np.mean), max(windows, key=np.mean)
+        found.append(not_below("Moving Ball: no window τ_w below another in F1", worst, best))
+    if usual and high:
+        found.append(above("Moving Ball: F1 with γ = 1.1 above γ = 1.2", f1(usual), f1(high)))
+    return found
 
 
 EXPERIMENT = Experiment(
     name="sensitivity",
+    paper="figure 15, appendix C.4",
     title="Moving Ball, small frames: F1 of level 2 by window and threshold weight of CU",
     cost="one training run of cpu/moving-ball with small frames",
     variants=variants,
     measure=measure_training(scores, every=500),
     draw=draw,
     claims=claims,
+    statements=statements,
 )

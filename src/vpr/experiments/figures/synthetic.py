@@ -1,4 +1,4 @@
-"""Figure 2: F1 of CE and CU in a minimal VPR on Synthetic, with and without noise."""
+"""Figure 4: F1 of CE and CU in a minimal VPR on Synthetic, with and without noise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ import numpy as np
 
 from vpr.data import evaluation_rng, training_rng
 from vpr.evaluation import score
-from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Result, Results, Scale
+from vpr.experiments.runner.base import (
+    Advance,
+    Claim,
+    Experiment,
+    Measured,
+    Result,
+    Results,
+    Scale,
+    Statement,
+)
+from vpr.experiments.runner.verdicts import above, at_least, not_below
+from vpr.experiments.shared.main_rows import f1_row
 from vpr.experiments.shared.minimal_vpr import MinimalConfig, MinimalVPR
 from vpr.experiments.shared.panels import curve, draw_band, sample_std, score_axis
 from vpr.utils.figures import BOTH, CE, CU, panels
@@ -24,6 +35,7 @@ Corner = Literal["lower left", "lower right", "upper right"]
 NOISES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 NOISY = "both-n0.4"  # panel c
 CE_ONLY = "ce-n0.0"
+MAIN = ("both-n0.0", "f1_expected")  # of the main results
 FINAL, DURING_TRAINING = 0, 1  # evaluation seeds
 SEQUENCES, LENGTH = {FINAL: 256, DURING_TRAINING: 64}, 50
 LABELS = {"f1": "CE or CU", "f1_expected": "CE", "f1_unexpected": "CU"}  # in drawing order
@@ -33,6 +45,13 @@ SETTING = f"every value has one successor; 20 values, {COMMON}; chosen after loo
 OTHER_SETTINGS = {
     "chance": f"random jumps, as in the paper; 20 values, {COMMON}",
     "ten": f"every value has one successor; 10 values, {COMMON}",
+}
+OPTIMAL = 0.95  # F1 that counts as optimal
+NOISY_SETTINGS = {
+    NOISY: ", noise 0.4",
+    "both-n1.0": ", noise 1",
+    "chance-n0.4": ", random jumps, noise 0.4",
+    "ten-n0.4": ", ten values, noise 0.4",
 }
 ROWS = (  # variant, metric, description, result in the paper
     ("both-n0.0", "f1_expected", "CE with CU, noise 0: F1 of CE", "optimal"),
@@ -153,18 +172,60 @@ def claims(results: Results) -> list[Claim]:
             _final(results[variant], metric),
             OTHER_SETTINGS.get(variant.split("-")[0], SETTING),
             metric == "unexpected_share",
+            main=f1_row("Synthetic", "value") if (variant, metric) == MAIN else "",
         )
         for variant, metric, what, paper in ROWS
         if variant in results
     ]
 
 
+def statements(results: Results) -> list[Statement]:
+    """What the paper reads from its figure, for each of our settings."""
+    found = []
+    if clean := results.get("both-n0.0"):
+        ce, share = _final(clean, "f1_expected"), "unexpected_share"
+        found += [
+            at_least("Synthetic: F1 of CE optimal without noise", ce, OPTIMAL),
+            above(
+                "Synthetic: share of unexpected events falls during training",
+                _first(clean, share),
+                _final(clean, share),
+            ),
+        ]
+    if alone := results.get(CE_ONLY):
+        found.append(
+            not_below(
+                "Synthetic, CE without CU: F1 before training not below F1 after training",
+                _first(alone, "f1_expected"),
+                _final(alone, "f1_expected"),
+            )
+        )
+    if clean and (noisy := results.get("both-n1.0")):
+        text = "Synthetic: noise 1 reduces the F1 of CU"
+        found.append(above(text, _final(clean, "f1_unexpected"), _final(noisy, "f1_unexpected")))
+    if jumps := results.get("chance-n0.0"):
+        text = "Synthetic, random jumps: F1 of CE optimal without noise"
+        found.append(at_least(text, _final(jumps, "f1_expected"), OPTIMAL))
+    for variant, setting in NOISY_SETTINGS.items():
+        if runs := results.get(variant):
+            text = f"Synthetic{setting}: F1 of CE above CU"
+            found.append(above(text, _final(runs, "f1_expected"), _final(runs, "f1_unexpected")))
+    return found
+
+
+def _first(runs: list[Result], name: str) -> list[float]:
+    """The values before training."""
+    return [curve(run, name)[1][0] for run in runs]
+
+
 EXPERIMENT = Experiment(
     name="synthetic",
+    paper="figure 4",
     title="Synthetic: F1 of CE and CU in a minimal VPR, over training and against posterior noise",
     cost="about 3 seconds per run",
     variants=variants,
     measure=measure,
     draw=draw,
     claims=claims,
+    statements=statements,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Experiment, Scale
+from vpr.experiments.runner.base import Experiment, Published, Scale
 from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import draw_levels, level_claims, level_scores
@@ -19,10 +19,11 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 
 EXPERIMENT = Experiment(
     name="3dsd-events",
+    paper="figure 3c",
     title="3D Shapes Dynamic: F1 of level 2 (wall) and level 3 (object) over training",
     cost="one training run of cpu/3dsd",
     variants=variants,
     measure=measure_training(level_scores(FACTORS)),
     draw=partial(draw_levels, factors=FACTORS),
-    claims=partial(level_claims, factors=FACTORS, dataset="3DSD", paper="0.97 ± 0.02"),
+    claims=partial(level_claims, factors=FACTORS, dataset="3DSD", paper=Published(0.97, 0.02)),
 )

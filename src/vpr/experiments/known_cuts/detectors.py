@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.experiments.known_cuts.film import RATE, Film
+from vpr.experiments.known_cuts.montage_film import RATE, Film
 from vpr.experiments.runner.base import Advance
 from vpr.video import Fit, open_footage
 

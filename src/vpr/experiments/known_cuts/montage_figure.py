@@ -11,11 +11,11 @@ import numpy as np
 from PIL import Image
 
 from vpr.experiments.known_cuts.detectors import DETECTORS
-from vpr.experiments.known_cuts.film import RATE, Part
+from vpr.experiments.known_cuts.montage_film import RATE, Part
 from vpr.experiments.runner.base import Result, Results
 from vpr.experiments.shared.panels import draw_runs, score_axis
 from vpr.experiments.shared.sheets import decode_image, encode_image
-from vpr.utils.figures import CE, CU, GREY, LEVEL_COLOURS, OTHERS, panels
+from vpr.utils.figures import D_ST, GREY, LEVEL_COLOURS, panels
 from vpr.video import open_footage
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 MINUTE = 60  # seconds
 SIDE = 48  # pixels of a picture, one per second
 TOLERANCE = "0.2 s"  # of the points
-DETECTOR_COLOURS = {"content": CE, "adaptive": OTHERS[2], "ruptures": CU}
 
 
 def first_minute(part: Part, found: Mapping[str, Iterable[Fraction]]) -> dict[str, Any]:
@@ -55,9 +54,9 @@ def draw(results: Results) -> Figure:
 
 
 def _colours(names: Iterable[str]) -> list[str]:
-    """Colours of detectors and levels."""
+    """A colour for each level; other detectors are grey."""
     levels = iter(LEVEL_COLOURS)
-    return [DETECTOR_COLOURS.get(name) or next(levels) for name in names]
+    return [GREY if name in DETECTORS else next(levels) for name in names]
 
 
 def _draw_scores(axes: Axes, runs: list[Result]) -> None:
@@ -89,7 +88,7 @@ def _draw_minute(axes: Axes, minute: dict[str, Any]) -> None:
     height = 1.6
     axes.imshow(row, extent=(0, seconds, 0, height), aspect="auto")
     rows = [-0.6 - line for line in range(len(times))]
-    for name, y, colour in zip(times, rows, [GREY, *_colours(list(times)[1:])], strict=True):
+    for name, y, colour in zip(times, rows, [D_ST, *_colours(list(times)[1:])], strict=True):
         axes.vlines(times[name], y - 0.36, y + 0.36, color=colour, linewidth=2.2)
     axes.set_ylim(rows[-1] - 0.6, height)
     axes.set_xlim(0, seconds)

@@ -1,4 +1,4 @@
-"""Data types of experiments: variants, results of runs, claims for the table."""
+"""Data types of experiments: variants, results of runs, and what they say about the paper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Scale = Literal["cpu", "paper", "tiny"]
 SCALES: dict[Scale, str] = {
-    "cpu": "sizes for two CPU cores; the table lists the differences from the paper",
+    "cpu": "sizes for two CPU cores; the footnotes list the differences from the paper",
     "paper": "the paper's sizes and number of steps; takes days without a GPU",
     "tiny": "takes seconds; only checks that everything runs",
 }
@@ -38,15 +38,50 @@ class Result(NamedTuple):
 Results = dict[str, list[Result]]  # variant → its runs, by seed
 
 
+class Published(NamedTuple):
+    """A number in the paper: mean ± standard deviation over seeds."""
+
+    mean: float
+    std: float
+    source: str = ""  # if it is not the paper itself
+
+    def __str__(self) -> str:
+        source = f" ({self.source})" if self.source else ""
+        return f"{self.mean:.2f} ± {f'{self.std:.3f}'.removesuffix('0')}{source}"
+
+
+class Controls(NamedTuple):
+    """F1 of as many boundaries as were detected, at regular intervals and at random frames."""
+
+    periodic: list[float]
+    random: list[float]
+
+
 class Claim(NamedTuple):
-    """A row of the results table: a value of the paper, and ours for each run."""
+    """A row of a table: a quantity, its value in the paper, and ours for each run."""
 
     what: str
-    paper: str
+    paper: Published | str
     ours: list[float]
     setting: str  # differences from the paper
     percent: bool = False
     digits: int = 4  # decimal places, except of a percentage
+    controls: Controls | None = None
+    main: str = ""  # row of the main results that shows it, if any
+    method: str = "VPR"  # column of the main results
+
+
+class Statement(NamedTuple):
+    """Something that the paper says without a number, and whether our results agree."""
+
+    text: str
+    holds: bool
+    numbers: str  # the measured values that decide it
+    runs: int  # of the group with the fewest runs
+
+
+def no_statements(results: Results) -> list[Statement]:
+    return []
 
 
 class Measured(NamedTuple):
@@ -59,13 +94,15 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure or table of the paper, made by one command."""
+    """One figure or table, made by one command."""
 
     name: str
+    paper: str  # where it is in the paper, or "" if it is not
     title: str
     cost: str  # description of the cost of one run at scale cpu
     variants: Callable[[Scale], dict[str, Any]]  # name → configuration, a dataclass
     measure: Callable[[Any, int, Path, Advance], Measured]  # configuration, seed, folder of runs
     draw: Callable[[Results], Figure]
     claims: Callable[[Results], list[Claim]]
+    statements: Callable[[Results], list[Statement]] = no_statements
     seeds: int = 5  # default number of seeds per variant

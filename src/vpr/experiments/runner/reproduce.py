@@ -1,4 +1,4 @@
-"""Run the missing runs of an experiment, then write its figure, its summary and the table."""
+"""Run the missing runs of an experiment, then write figure, summary and results page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from vpr.executors.base import Executor, OnProgress
 from vpr.executors.shard import Shard
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.jobs import Job, Outcome, run_jobs
+from vpr.experiments.runner.results_page import write_results_page
 from vpr.experiments.runner.store import load, result_path, results_folder
-from vpr.experiments.runner.table import mean_and_std, write_table
+from vpr.experiments.runner.table import mean_and_std
 from vpr.experiments.shared.panels import sample_std
 from vpr.utils.figures import require_matplotlib, write_figure
 from vpr.utils.files import write_json
@@ -59,7 +60,7 @@ def _chosen(request: Request) -> dict[str, Any]:
 
 
 def reproduce(request: Request, executor: Executor, on_progress: OnProgress) -> Outcome:
-    """Run the missing runs, and update figure, summary and table."""
+    """Run the missing runs, and update figure, summary and results page."""
     folder = results_folder(request.out, request.scale)
     write_outputs(request.experiment, folder, request.scale)  # fail early, before any training
     ending = run_jobs(missing(request), executor, on_progress)
@@ -68,13 +69,13 @@ def reproduce(request: Request, executor: Executor, on_progress: OnProgress) -> 
 
 
 def write_outputs(experiment: Experiment, folder: Path, scale: Scale) -> None:
-    """Write figure, summary and table from the existing result files."""
+    """Write figure, summary and results page from the existing result files."""
     require_matplotlib()
     results = load(folder, experiment, scale)
     if results:
         write_figure(folder / experiment.name / experiment.name, experiment.draw(results))
         write_json(folder / experiment.name / SUMMARY, summary(experiment, results))
-    write_table(folder, scale)
+    write_results_page(folder, scale)
 
 
 def summary(experiment: Experiment, results: Results) -> dict[str, Any]:
@@ -89,4 +90,6 @@ def summary(experiment: Experiment, results: Results) -> dict[str, Any]:
 def _as_dict(claim: Claim) -> dict[str, Any]:
     values = np.asarray(claim.ours)
     numbers = {"mean": float(values.mean()), "std": float(sample_std(values))}
-    return claim._asdict() | numbers | {"shown": mean_and_std(claim)}
+    controls = claim.controls._asdict() if claim.controls else None
+    texts = {"paper": str(claim.paper), "shown": mean_and_std(claim)}
+    return claim._asdict() | numbers | texts | {"controls": controls}

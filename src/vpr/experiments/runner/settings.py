@@ -34,7 +34,7 @@ def scaled_count(config: RunConfig, count: int) -> int:
 
 def _tiny(config: RunConfig) -> RunConfig:
     """A small model, 40 steps, all stages."""
-    data = _small(config.data)
+    data = small_data(config.data)
     training = replace(
         config.training, steps=40, batch_size=3, length=5, warmup_steps=4, checkpoint_every=4
     )
@@ -47,7 +47,8 @@ def _tiny(config: RunConfig) -> RunConfig:
     )
 
 
-def _small(data: Data) -> Data:
+def small_data(data: Data) -> Data:
+    """The data of scale tiny."""
     if isinstance(data, MovingBall | BouncingBalls):
         return replace(data, size=16)
     if isinstance(data, MiniworldMaze):
@@ -58,8 +59,11 @@ def _small(data: Data) -> Data:
 
 
 def describe(runs: Sequence[Result]) -> str:
-    """The preset and its differences from the paper, for the table."""
-    config = from_dict(RunConfig, runs[0].config, "config")
+    """The preset and its differences from the paper, for a footnote."""
+    return describe_config(from_dict(RunConfig, runs[0].config, "config"))
+
+
+def describe_config(config: RunConfig) -> str:
     if config.preset.startswith("tiny/"):
         return f"{config.preset}: not a measurement, only checks that everything runs"
     return f"{config.preset}: {', '.join(differences(config)) or 'as in the paper'}"

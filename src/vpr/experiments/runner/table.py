@@ -1,58 +1,91 @@
-"""Write `results/README.md`, the table of all claims and measurements."""
+"""Tables of measurements as Markdown: of one experiment, and the main results of all."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from vpr.experiments.runner.base import SCALES, Claim, Experiment, Scale
-from vpr.experiments.runner.store import load
+from vpr.experiments.runner.base import Claim
 from vpr.experiments.shared.panels import sample_std
-from vpr.utils.files import write_text
 
-HEAD = """\
-# Results
-
-Written by `vpr reproduce` from the JSON files in this folder; do not edit. Ours is the mean ± the
-sample standard deviation over all n runs of the setting, followed by the lowest and the highest
-value. The last column lists the differences from the paper. F1 counts a boundary as correct only at
-the exact frame of a change, and is computed on sequences that were not used for training.
-"""
-COLUMNS = ("experiment", "what", "paper", "ours", "lowest, highest", "n", "differences")
+EMPTY = "–"
 
 
-def write_table(folder: Path, scale: Scale) -> None:
-    """Write one table of all claims, then the figures."""
-    from vpr.experiments import EXPERIMENTS
+class Footnotes:
+    """Settings, each described once and numbered in the order of their first use."""
 
-    rows, figures = [COLUMNS, ("---",) * len(COLUMNS)], []
-    for experiment in EXPERIMENTS.values():
-        if results := load(folder, experiment, scale):
-            link = f"[{experiment.name}](#{experiment.name})"
-            rows += [(link, *_row(claim)) for claim in experiment.claims(results)]
-            figures.append(_figure(experiment))
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    scale_line = f"Scale `{scale}`: {SCALES[scale]}."
-    write_text(folder / "README.md", "\n".join([HEAD, scale_line, "", table, *figures]))
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
 
+    def mark(self, setting: str) -> str:
+        number = self._numbers.setdefault(setting, len(self._numbers) + 1)
+        return f"[^{number}]"
 
-def _figure(experiment: Experiment) -> str:
-    name = experiment.name
-    picture = f"![{experiment.title}]({name}/{name}.png)"
-    return f"\n## {name}\n\n{experiment.title}. `vpr reproduce {name}`\n\n{picture}\n"
+    def text(self) -> str:
+        return "\n".join(f"[^{number}]: {text}." for text, number in self._numbers.items())
 
 
-def _row(claim: Claim) -> tuple[str, ...]:
-    ends = f"{_number(min(claim.ours), claim)}, {_number(max(claim.ours), claim)}"
-    return claim.what, claim.paper, mean_and_std(claim), ends, str(len(claim.ours)), claim.setting
+def claims_table(claims: Sequence[Claim], footnotes: Footnotes) -> str:
+    """A row per claim, with the controls in two further columns if there are any."""
+    has_controls = any(claim.controls for claim in claims)
+    head = ["quantity", "paper", "ours", "lowest, highest", "n"]
+    rows = []
+    for claim in claims:
+        quantity = f"{claim.what} {footnotes.mark(claim.setting)}"
+        ends = f"{number(min(claim.ours), claim)}, {number(max(claim.ours), claim)}"
+        row = [quantity, str(claim.paper), mean_and_std(claim), ends, str(len(claim.ours))]
+        rows.append([*row, *_controls(claim)] if has_controls else row)
+    return _markdown([*head, "periodic", "random"] if has_controls else head, rows)
+
+
+def _controls(claim: Claim) -> list[str]:
+    """The means of the two controls."""
+    if claim.controls is None:
+        return [EMPTY, EMPTY]
+    return [number(float(np.mean(values)), claim) for values in claim.controls]
+
+
+def main_table(claims: Iterable[Claim], footnotes: Footnotes) -> str:
+    """A row per quantity that several methods share: VPR, other methods, and controls of VPR."""
+    cells: dict[str, dict[str, Claim]] = {}
+    for claim in claims:
+        if claim.main:
+            cells.setdefault(claim.main, {})[claim.method] = claim
+    others = dict.fromkeys(method for row in cells.values() for method in row if method != "VPR")
+    rows = [_main_row(what, row, list(others), footnotes) for what, row in cells.items()]
+    return _markdown(["quantity", "paper", "VPR", "n", *others, "periodic", "random"], rows)
+
+
+def _main_row(
+    what: str, row: dict[str, Claim], others: list[str], footnotes: Footnotes
+) -> list[str]:
+    first, last = [EMPTY] * 3, [EMPTY] * 2
+    if vpr := row.get("VPR"):
+        ours = f"**{mean_and_std(vpr)}** {footnotes.mark(vpr.setting)}"
+        first, last = [str(vpr.paper), ours, str(len(vpr.ours))], _controls(vpr)
+    return [what, *first, *(_other(row.get(method), footnotes) for method in others), *last]
+
+
+def _other(claim: Claim | None, footnotes: Footnotes) -> str:
+    """The result of another method, and its number in the paper if there is one."""
+    if claim is None:
+        return EMPTY
+    paper = "" if isinstance(claim.paper, str) else f"; paper {claim.paper}"
+    return f"{mean_and_std(claim)} (n = {len(claim.ours)}{paper}) {footnotes.mark(claim.setting)}"
+
+
+def _markdown(head: list[str], rows: Iterable[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def mean_and_std(claim: Claim) -> str:
     """Mean ± standard deviation."""
     values = np.asarray(claim.ours)
-    return f"{_number(values.mean(), claim)} ± {_number(float(sample_std(values)), claim)}"
+    return f"{number(values.mean(), claim)} ± {number(float(sample_std(values)), claim)}"
 
 
-def _number(value: float, claim: Claim) -> str:
+def number(value: float, claim: Claim) -> str:
+    """With the decimal places of the claim."""
     return f"{100 * value:.1f} %" if claim.percent else f"{value:.{claim.digits}f}"

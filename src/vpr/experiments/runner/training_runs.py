@@ -16,15 +16,15 @@ from typing import Any
 from vpr.config import RunConfig
 from vpr.errors import VPRError
 from vpr.evaluation import evaluate
-from vpr.experiments.runner.base import Advance, Measured, Stopped
+from vpr.experiments.runner.base import Advance, Measured
 from vpr.experiments.runner.inspect_training import inspect_model
+from vpr.experiments.runner.periodic_log import PeriodicLog, train_with_log
 from vpr.experiments.runner.store import with_seed
 from vpr.experiments.shared.labels import labelled
 from vpr.model import VPR
 from vpr.pretrained import load_model
 from vpr.training.checkpoint import RunFolder
-from vpr.training.loop import Progress, train
-from vpr.training.metrics import StepLog
+from vpr.training.loop import train
 from vpr.training.session import Session
 from vpr.utils.config_json import to_dict
 from vpr.utils.files import read_json, write_json
@@ -112,12 +112,8 @@ def _name(config: RunConfig, digest: str, every: int) -> str:
 def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Record:
     if (folder / RECORD).exists():
         return read_json(folder / RECORD)  # type: ignore[no-any-return]
-    log = InspectionLog(folder, every)
-    outcome = train(config, folder, on_step=_report(advance), inspect=log)
-    log.close()
-    if not outcome.finished:
-        raise Stopped
-    inspections = [json.loads(line) for line in (folder / INSPECTIONS).read_text().splitlines()]
+    log = PeriodicLog(folder / INSPECTIONS, every, _inspect)
+    inspections = train_with_log(train, config, folder, log, advance)
     record = {
         "evaluation": evaluate(load_model(folder), labelled(config.data)),
         "looks": inspections,
@@ -129,57 +125,23 @@ def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Re
     return record
 
 
+def _inspect(session: Session) -> dict[str, Any]:
+    before = session.step - 1  # index of the completed step
+    levels = inspect_model(session.model, session.rule_at(before), session.config.data)
+    return {"stage": session.stage(before).name, "levels": levels}
+
+
 def record_steps(record: Record) -> list[int]:
     """The steps at which the model was inspected."""
     return [each["step"] for each in record["looks"]]
 
 
-def time_to_f1(
-    inspections: Sequence[Inspection], level: str, target: float = TARGET_F1
-) -> dict[str, float] | None:
-    """Step and seconds from which on the F1 of a level stays at `target` or above.
+def time_to_f1(inspections: Sequence[Inspection], level: str) -> dict[str, float] | None:
+    """Step and seconds from which on the F1 of a level stays at `TARGET_F1` or above.
 
     None if the last F1 is lower, or the data has no labels. Includes the time of inspections.
     """
     reached = list(
-        takewhile(lambda e: e["levels"][level].get("f1", 0.0) >= target, reversed(inspections))
+        takewhile(lambda e: e["levels"][level].get("f1", 0.0) >= TARGET_F1, reversed(inspections))
     )
     return {name: reached[-1][name] for name in ("step", "seconds")} if reached else None
-
-
-class InspectionLog:
-    """Logs the results of `inspect_model` every `every` steps and at the last step."""
-
-    def __init__(self, folder: Path, every: int) -> None:
-        self.path, self.every = folder / INSPECTIONS, every
-        self.log: StepLog | None = None
-        self.start = perf_counter()
-
-    def __call__(self, session: Session) -> None:
-        if self.log is None:
-            self.log = StepLog(self.path, session.step - 1)
-            self.start -= self._seconds_before()
-        if session.step % self.every == 0 or session.step == session.last():
-            before = session.step - 1  # index of the completed step
-            levels = inspect_model(session.model, session.rule_at(before), session.config.data)
-            seconds, stage = perf_counter() - self.start, session.stage(before).name
-            self.log.push(
-                {"step": session.step, "seconds": seconds, "stage": stage, "levels": levels}
-            )
-
-    def _seconds_before(self) -> float:
-        """Time up to the last checkpoint of an interrupted run."""
-        lines = self.path.read_text().splitlines()
-        return float(json.loads(lines[-1])["seconds"]) if lines else 0.0
-
-    def close(self) -> None:
-        if self.log is not None:
-            self.log.close()
-
-
-def _report(advance: Advance) -> Callable[[Progress], None]:
-    def report(now: Progress) -> None:
-        rates = " ".join(f"{rate:.2f}" for rate in now.update_rate)
-        advance(now.step, now.steps, f"{now.stage}: loss {now.loss:.1f} updates {rates}")
-
-    return report

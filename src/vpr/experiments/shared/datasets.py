@@ -9,14 +9,14 @@ from vpr.data import NestedWorld
 from vpr.experiments.runner.base import Results, Scale
 from vpr.experiments.runner.settings import run_config
 from vpr.experiments.shared.labels import events_name
-from vpr.utils.figures import BOTH, OTHERS
+from vpr.utils.figures import OTHERS
 
 TITLES = {"moving-ball": "Moving Ball", "3dsd": "3DSD"}
 LEVEL_FACTORS: Mapping[str, Mapping[int, str]] = {  # dataset → level → its factor
     "moving-ball": {2: "colour"},
     "3dsd": {1: "floor", 2: "wall", 3: "object"},
 }
-FACTOR_COLOURS = {"colour": OTHERS[1], "wall": BOTH, "object": OTHERS[0]}  # in figures
+FACTOR_COLOURS = dict(zip(("colour", "wall", "object"), OTHERS, strict=False))  # in figures
 
 
 def dataset_runs(scale: Scale) -> dict[str, RunConfig]:

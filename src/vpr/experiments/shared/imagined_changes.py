@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vpr.config import RunConfig
 from vpr.data import Batch, ThreeDShapesDynamic
 from vpr.evaluation import score
-from vpr.evaluation.timing import ImaginedReading, future, in_event_order, read_imagined
+from vpr.evaluation.imagined_factors import ImaginedReading, future, in_event_order, read_imagined
 from vpr.experiments.runner.settings import scaled_count
 from vpr.experiments.shared.readers import evaluation_batch, reader_for
 from vpr.generation.durations import Durations

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from vpr.experiments.runner.base import Claim, Result, Results
+from vpr.experiments.runner.base import Claim, Published, Result, Results
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Record, record_steps
+from vpr.experiments.shared.main_rows import controls_of, f1_row
 from vpr.experiments.shared.panels import curve, draw_band, draw_scores, score_axis
 from vpr.utils.figures import LEVEL_COLOURS, panels
 
@@ -69,13 +70,17 @@ def draw_levels(results: Results, factors: Factors) -> Figure:
     return figure
 
 
-def level_claims(results: Results, factors: Factors, dataset: str, paper: str) -> list[Claim]:
+def level_claims(
+    results: Results, factors: Factors, dataset: str, paper: Published | str
+) -> list[Claim]:
     return [
         Claim(
             f"{dataset}, level-{level} F1, {factor} changes",
             paper,
             f1(runs, factor),
             describe(runs),
+            controls=controls_of(runs, factor),
+            main=f1_row(dataset, factor),
         )
         for runs in results.values()
         for level, factor in factors.items()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from vpr.data import Synthetic
-from vpr.utils.options import option
+from vpr.utils.config_fields import option
 
 Values = NDArray[np.floating[Any]]
 Marks = NDArray[np.bool_]

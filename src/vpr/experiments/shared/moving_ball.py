@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Claim, Results, Scale
+from vpr.experiments.runner.base import Claim, Published, Result, Results, Scale
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Record, record_steps
+from vpr.experiments.shared.main_rows import controls_of
 from vpr.experiments.shared.panels import curve, draw_band, draw_scores, score_axis
 from vpr.utils.figures import panels
 
@@ -47,11 +48,12 @@ def training_curve(record: Record, name: str) -> list[float]:
 
 
 class Variant(NamedTuple):
-    """Label and colour of a variant, and its F1 in the paper."""
+    """Label and colour of a variant, its F1 in the paper, and its row of the main results."""
 
     label: str
     colour: str
-    paper: str
+    paper: Published | str
+    main: str = ""
 
 
 def draw_training(
@@ -67,9 +69,7 @@ def draw_training(
         if curve_name == "f1":
             score_axis(over, axis)
         over.legend(loc="best", reverse=True)
-        groups = {
-            variants[n].label: [run.metrics["f1"] for run in runs] for n, runs in results.items()
-        }
+        groups = {variants[name].label: f1(runs) for name, runs in results.items()}
         draw_scores(final, groups, [variants[name].colour for name in results])
         final.set_ylabel("final F1 of each run")
     return figure
@@ -80,8 +80,14 @@ def f1_claims(results: Results, variants: dict[str, Variant]) -> list[Claim]:
         Claim(
             f"Moving Ball, level-2 F1, {variants[name].label}",
             variants[name].paper,
-            [run.metrics["f1"] for run in runs],
+            f1(runs),
             describe(runs),
+            controls=controls_of(runs),
+            main=variants[name].main,
         )
         for name, runs in results.items()
     ]
+
+
+def f1(runs: list[Result]) -> list[float]:
+    return [run.metrics["f1"] for run in runs]

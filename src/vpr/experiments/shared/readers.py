@@ -13,8 +13,8 @@ from vpr.config import RunConfig
 from vpr.data import Batch, MovingBall, ThreeDShapesDynamic, evaluation_rng, unseen
 from vpr.errors import VPRError
 from vpr.evaluation.extractor import VERSION, Extractor, fit_extractor
-from vpr.evaluation.jumps import read_present
-from vpr.evaluation.readers import BallReader, Reader, accuracy
+from vpr.evaluation.factor_readers import BallReader, Reader, accuracy
+from vpr.evaluation.rollout_factors import read_reconstruction
 from vpr.experiments.runner.settings import scaled_count
 from vpr.model import VPR
 from vpr.utils.config_json import to_dict
@@ -61,5 +61,5 @@ def reader_scores(reader: Reader, model: VPR, batch: Batch) -> dict[str, dict[st
     last = {name: values[:, -1] for name, values in batch.factors.items()}
     return {
         "true": accuracy(reader(video[:, -1]), last),
-        "reconstructed": accuracy(read_present(model, reader, video), last),
+        "reconstructed": accuracy(read_reconstruction(model, reader, video), last),
     }

@@ -7,13 +7,12 @@ from html import escape
 from vpr.pages.demo.demo_run import Clip, Demo, Detections
 from vpr.pages.demo.frame_tips import constant_factors, frame_tips
 from vpr.pages.demo.score_cards import legend, level_name, score_cards
-from vpr.pages.factor_values import factor_value
-from vpr.pages.film import VIEWS, film
-from vpr.pages.film_curves import LogScale, curve_label, curves
-from vpr.pages.film_images import strip
-from vpr.pages.film_layout import CELL, LANE, centre
-from vpr.pages.film_marks import cross, disc, guides, listed, ring, ruler, truth_lane
-from vpr.pages.level_decisions import frames_of
+from vpr.pages.factors import factor_value
+from vpr.pages.frame_strip import strip
+from vpr.pages.sequence_curves import LogScale, curve_label, curves
+from vpr.pages.sequence_layout import CELL, LANE, centre
+from vpr.pages.sequence_marks import cross, disc, guides, listed, ring, ruler, truth_lane
+from vpr.pages.sequence_view import VIEWS, sequence_view
 from vpr.pages.svg import drawing
 from vpr.pages.templates import fill, shell
 
@@ -40,7 +39,9 @@ def demo_page(demo: Demo) -> str:
             _sequence(demo, clip, number, scales) for number, clip in enumerate(demo.clips, start=1)
         ),
     )
-    return shell("demo", f"vpr demo: events in {dataset}", body, scripts=["film.js"], views=VIEWS)
+    return shell(
+        "demo", f"vpr demo: events in {dataset}", body, scripts=["sequence_view.js"], views=VIEWS
+    )
 
 
 def _assignment(levels: tuple[Detections, ...]) -> str:
@@ -55,7 +56,7 @@ def _assignment(levels: tuple[Detections, ...]) -> str:
 
 def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> str:
     length = len(clip.frames)
-    decoded = strip(clip.reconstructions, f"the model's reconstruction of sequence {number}")
+    decoded = strip(clip.reconstruction, f"the model's reconstruction of sequence {number}")
     rows = [
         ("", ruler(length)),
         ("video", strip(clip.frames, f"the {length} frames of sequence {number}")),
@@ -65,15 +66,13 @@ def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> st
     rows += [
         (
             curve_label(level_name(demo, level.level, level.factor), scale),
-            curves(level, scale, _changes(clip, level)),
+            curves(level, scale, clip.changes_for(level)),
         )
         for level, scale in zip(clip.levels, scales, strict=True)
     ]
-    return film(number, rows, frame_tips(demo, clip), _summary(clip), _constants(demo, clip))
-
-
-def _changes(clip: Clip, level: Detections) -> tuple[int, ...]:
-    return frames_of(clip.changes[level.factor]) if level.factor else ()
+    return sequence_view(
+        number, rows, frame_tips(demo, clip), _summary(clip), _constants(demo, clip)
+    )
 
 
 def _lanes(demo: Demo, clip: Clip) -> list[tuple[str, str]]:
@@ -96,7 +95,7 @@ def _level_lane(clip: Clip, level: Detections) -> str:
     events = "".join(
         shape.get(b.frame, disc)(centre(b.frame), LANE / 2, b.kind) for b in level.boundaries
     )
-    content = guides(_changes(clip, level), LANE) + missed + events
+    content = guides(clip.changes_for(level), LANE) + missed + events
     return drawing(content, CELL * len(clip.frames), LANE, _lane_text(level))
 
 

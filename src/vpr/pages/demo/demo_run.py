@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vpr.boundaries import Boundary
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.errors import VPRError
 from vpr.evaluation import Scores, score
 from vpr.model import VPR
-from vpr.pages.level_decisions import Curve, boundaries_of, curves_of, frames_of
-from vpr.state import LevelTrace, Trace
+from vpr.pages.sequence_data import LevelDecisions, SequenceData, first_sequences, frames_of
 from vpr.utils.checks import check_request
+
+NO_SCORES = Scores(0.0, 0.0, 0.0, 0.0)  # without labels
 
 
 class Outcome(NamedTuple):
@@ -26,26 +27,18 @@ class Outcome(NamedTuple):
     false: tuple[int, ...]
 
 
-class Detections(NamedTuple):
-    """Events of one level in one sequence. Curves are NaN where it was not evaluated."""
+@dataclass(frozen=True)
+class Detections(LevelDecisions):
+    """The decisions of one level in one sequence, compared with the labels."""
 
-    level: int  # 2 or higher
-    factor: str  # whose changes this level should find; "" without labels
-    boundaries: tuple[Boundary, ...]  # without the first frame, at which every level updates
-    kl_static: Curve  # D_st
-    kl_change: Curve  # D_ch
-    threshold: Curve  # γ · mean(D_st)
     outcome: Outcome  # empty without labels
     scores: Scores
 
 
-class Clip(NamedTuple):
-    """One sequence with its labels, reconstructions and detections."""
+@dataclass(frozen=True)
+class Clip(SequenceData):
+    """One sequence, whose decisions are compared with the labels."""
 
-    frames: NDArray[np.float32]  # (T, *frame)
-    reconstructions: NDArray[np.float32]  # (T, *frame)
-    factors: dict[str, NDArray[Any]]  # name → (T, ...), fastest first
-    changes: dict[str, NDArray[np.bool_]]  # name → (T,), True where the factor just changed
     levels: tuple[Detections, ...]  # level 2 first
 
 
@@ -71,11 +64,10 @@ def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50,
         )
     batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
     trace = model.eval().observe(torch.from_numpy(batch.frames).to(model.device, model.dtype))
-    decoded = model.reconstruct(trace.c0).clamp(0, 1).float().cpu().numpy()
     return Demo(
         dataset=data.name,
         seed=seed,
-        clips=tuple(_clip(batch, trace, decoded, i) for i in range(sequences)),
+        clips=tuple(map(_clip, first_sequences(model, batch, trace, sequences))),
         pooled=tuple(
             _score(level.evidence.boundary.cpu().numpy(), batch, n)
             for n, level in enumerate(trace.levels[1:], start=2)
@@ -83,31 +75,19 @@ def run_demo(model: VPR, data: Dataset, *, sequences: int = 4, length: int = 50,
     )
 
 
-def _clip(batch: Batch, trace: Trace, decoded: NDArray[np.float32], i: int) -> Clip:
-    detected = boundaries_of(trace, i)
-    return Clip(
-        frames=batch.frames[i],
-        reconstructions=decoded[i],
-        factors={name: values[i] for name, values in batch.factors.items()},
-        changes={name: changed[i] for name, changed in batch.changes.items()},
-        levels=tuple(
-            _detections(n, level, [b for b in detected if b.level == n], batch, i)
-            for n, level in enumerate(trace.levels[1:], start=2)
-        ),
-    )
+def _clip(sequence: SequenceData) -> Clip:
+    judged = tuple(_detections(level, sequence) for level in sequence.levels)
+    return Clip(**vars(sequence) | {"levels": judged})
 
 
-def _detections(
-    n: int, level: LevelTrace, detected: list[Boundary], batch: Batch, i: int
-) -> Detections:
-    factor = factor_of(n, batch) if batch.changes else ""
-    st, ch, threshold = curves_of(level, i)
-    marks = np.zeros(st.shape, dtype=bool)
-    marks[[b.frame for b in detected]] = True
-    outcome = _outcome(marks, batch.changes[factor][i]) if factor else Outcome((), (), ())
-    one = batch._replace(changes={name: true[i : i + 1] for name, true in batch.changes.items()})
-    scores = _score(marks[None], one, n)
-    return Detections(n, factor, tuple(detected), st, ch, threshold, outcome, scores)
+def _detections(found: LevelDecisions, sequence: SequenceData) -> Detections:
+    if not found.factor:
+        return Detections(**vars(found), outcome=Outcome((), (), ()), scores=NO_SCORES)
+    true = sequence.changes[found.factor]
+    marks = np.zeros_like(true)
+    marks[[b.frame for b in found.boundaries]] = True
+    scores = score(marks[None], true[None])
+    return Detections(**vars(found), outcome=_outcome(marks, true), scores=scores)
 
 
 def _outcome(marks: NDArray[np.bool_], true: NDArray[np.bool_]) -> Outcome:
@@ -117,5 +97,5 @@ def _outcome(marks: NDArray[np.bool_], true: NDArray[np.bool_]) -> Outcome:
 def _score(marks: NDArray[np.bool_], batch: Batch, level: int) -> Scores:
     """Scores of marks (B, T) against the factor of their level; zeros without labels."""
     if not batch.changes:
-        return Scores(0.0, 0.0, 0.0, 0.0)
+        return NO_SCORES
     return score(marks, batch.changes[factor_of(level, batch)])

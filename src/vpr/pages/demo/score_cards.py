@@ -9,7 +9,7 @@ from vpr.boundaries import Kind
 from vpr.evaluation import Scores
 from vpr.pages.demo.demo_run import Demo
 from vpr.pages.demo.summary_table import Row, pooled_rows
-from vpr.pages.film_marks import change, cross, disc, ring
+from vpr.pages.sequence_marks import change, cross, disc, ring
 from vpr.pages.svg import tag
 from vpr.pages.templates import fill
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vpr.evaluation import probe_scores, random_like, score
-from vpr.pages.factor_names import single_factors
+from vpr.pages.factors import single_factors
 from vpr.pages.report.observe import Observations
 
 

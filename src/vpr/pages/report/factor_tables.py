@@ -21,7 +21,7 @@ def factor_tables(factors: list[FactorScores]) -> str:
     )
 
 
-UNLABELLED = "These sequences have no labels; compare the events and the films below."
+UNLABELLED = "These sequences have no labels; compare the events with the sequences below."
 EVENTS = "F1 at the exact frame. Small: F1 of as many events at random frames."
 STATES = (
     "Share of the factor that a quadratic probe predicts from the level’s mean in held-out "

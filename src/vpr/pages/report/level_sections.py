@@ -6,9 +6,9 @@ from html import escape
 from typing import Any
 
 from vpr.generation.film import Strip
+from vpr.pages.report.animation import animation
 from vpr.pages.report.level_statistics import KeyValues, LevelStatistics
 from vpr.pages.report.number_format import number
-from vpr.pages.report.reels import reel
 from vpr.pages.report.report_run import Report
 from vpr.pages.templates import fill
 
@@ -19,8 +19,8 @@ def level_sections(report: Report) -> str:
 
 def _section(report: Report, n: int) -> str:
     level, facts = report.levels[n], report.rollouts.facts["levels"][n]
-    truth, jumps = report.rollouts.groups[n]
-    draws = report.samples.groups[0][1 + n]
+    truth, rollout = report.rollouts.groups[n]
+    samples = report.samples.groups[0][1 + n]
     others = (
         "while all other levels stay constant" if len(report.levels) > 1 else "after the last frame"
     )
@@ -28,19 +28,19 @@ def _section(report: Report, n: int) -> str:
         "report/level.html",
         level=str(level.level),
         summary=_summary(report, n),
-        truth=_reel(truth, jumps, "Ground truth", _truth(facts)),
-        jumps=_reel(
-            jumps, jumps, "Rollout", f"level {level.level} predicts its next events {others}"
+        truth=_animation(truth, rollout, "Ground truth", _truth(facts)),
+        rollout=_animation(
+            rollout, rollout, "Rollout", f"level {level.level} predicts its next events {others}"
         ),
-        draws=_reel(
-            draws, draws, "Samples", f"level {level.level} is sampled from its prior {others}"
+        samples=_animation(
+            samples, samples, "Samples", f"level {level.level} is sampled from its prior {others}"
         ),
         keys=_key_values(level),
     )
 
 
-def _reel(strip: Strip, longest: Strip, title: str, words: str) -> str:
-    return reel(strip.frames, len(longest.frames), title, words)
+def _animation(strip: Strip, longest: Strip, title: str, words: str) -> str:
+    return animation(strip.frames, len(longest.frames), title, words)
 
 
 def _truth(facts: dict[str, Any]) -> str:

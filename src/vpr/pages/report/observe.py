@@ -10,13 +10,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.boundaries import Boundary
 from vpr.data import Batch, Dataset
-from vpr.evaluation.readers import concatenate
+from vpr.evaluation.factor_readers import concatenate
 from vpr.evaluation.scores import Marks
 from vpr.model import VPR
-from vpr.pages.level_decisions import Curve, boundaries_of, curves_of
-from vpr.state import LevelTrace, Trace
+from vpr.pages.sequence_data import SequenceData, first_sequences
+from vpr.state import LevelTrace
 
 CHUNK = 32  # sequences per batch, to bound the memory
 SHOWN = 2  # sequences on the page
@@ -35,29 +34,11 @@ class LevelObservations(NamedTuple):
     boundary: Marks
 
 
-class Decisions(NamedTuple):
-    """The decisions of one level in one sequence, and the values compared."""
-
-    level: int
-    boundaries: tuple[Boundary, ...]
-    kl_static: Curve
-    kl_change: Curve
-    threshold: Curve
-
-
-class Clip(NamedTuple):
-    """A sequence that the page shows."""
-
-    frames: NDArray[np.float32]  # (T, *frame)
-    reconstructions: NDArray[np.float32]  # (T, *frame)
-    levels: tuple[Decisions, ...]  # level 2 first
-
-
 class Observations(NamedTuple):
     levels: tuple[LevelObservations, ...]  # level 1 first
     factors: dict[str, NDArray[Any]]  # name → (B, T, ...); empty without labels
     changes: dict[str, Marks]  # name → (B, T)
-    clips: tuple[Clip, ...]  # the first sequences
+    shown: tuple[SequenceData, ...]  # the first sequences
 
 
 @torch.no_grad()
@@ -71,14 +52,14 @@ def observe_sequences(
 ) -> Observations:
     observed: list[tuple[LevelObservations, ...]] = []
     labels: list[Batch] = []
-    clips: list[Clip] = []
+    shown: list[SequenceData] = []
     for start in range(0, sequences, CHUNK):
         batch = data.batch(min(CHUNK, sequences - start), length, rng)
         trace = model.observe(torch.from_numpy(batch.frames).to(model.device, model.dtype))
         observed.append(tuple(_observations(level) for level in trace.levels))
         labels.append(batch._replace(frames=batch.frames[:0]))
-        if not clips:
-            clips = _clips(model, batch, trace)
+        if not shown:
+            shown = first_sequences(model, batch, trace, SHOWN)
         if on_progress is not None:
             on_progress(start + len(batch.frames))
     return Observations(
@@ -88,7 +69,7 @@ def observe_sequences(
         ),
         factors=concatenate([batch.factors for batch in labels]),
         changes=concatenate([batch.changes for batch in labels]),
-        clips=tuple(clips),
+        shown=tuple(shown),
     )
 
 
@@ -97,20 +78,6 @@ def _observations(level: LevelTrace) -> LevelObservations:
     numbers = (level.q.mean, level.kl, found.kl_static, found.kl_change, found.threshold)
     marks = (found.expected, found.unexpected, found.boundary)
     return LevelObservations._make([*map(_array, numbers), *(each.cpu().numpy() for each in marks)])
-
-
-def _clips(model: VPR, batch: Batch, trace: Trace) -> list[Clip]:
-    decoded = _array(model.reconstruct(trace.c0[:SHOWN]).clamp(0, 1))
-    return [Clip(batch.frames[i], decoded[i], _decisions(trace, i)) for i in range(len(decoded))]
-
-
-def _decisions(trace: Trace, i: int) -> tuple[Decisions, ...]:
-    found = boundaries_of(trace, i)
-    levels = []
-    for n, level in enumerate(trace.levels[1:], start=2):
-        events = tuple(b for b in found if b.level == n)
-        levels.append(Decisions(n, events, *curves_of(level, i)))
-    return tuple(levels)
 
 
 def _array(values: Tensor) -> NDArray[np.float32]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
-from vpr.pages.film import VIEWS
 from vpr.pages.report.event_strips import event_strips
 from vpr.pages.report.factor_tables import factor_tables
 from vpr.pages.report.level_sections import level_sections
 from vpr.pages.report.overview import overview
 from vpr.pages.report.report_run import Report
 from vpr.pages.report.training_curves import training_curves
+from vpr.pages.sequence_view import VIEWS
 from vpr.pages.templates import fill, shell
 
 
@@ -37,7 +37,7 @@ def report_page(report: Report) -> str:
         f"vpr report: {escape(report.run)}",
         body,
         styles=("report/report.css",),
-        scripts=("film.js", "report/reels.js"),
+        scripts=("sequence_view.js", "report/animation.js"),
         views=VIEWS,
     )
 

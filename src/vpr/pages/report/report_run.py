@@ -16,7 +16,7 @@ from vpr.pages.report.level_statistics import LevelStatistics, level_statistics
 from vpr.pages.report.observe import Observations, observe_sequences
 from vpr.utils.checks import check_request
 
-STEPS, FRAMES = 12, 30  # of a film: predictions or samples, and frames observed before
+STEPS, FRAMES = 12, 30  # of an animation: predictions or samples, and frames observed before
 
 
 class Report(NamedTuple):
@@ -46,7 +46,7 @@ def run_report(
     unfinished: tuple[int, int] | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Report:
-    """Evaluate `sequences` new sequences; the films show a further one.
+    """Evaluate `sequences` new sequences; the animations show a further one.
 
     `unfinished`: how many steps the model was trained, and how many it should be.
     """

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.pages.film_curves import LogScale
+from vpr.pages.sequence_curves import LogScale
 from vpr.segmenting.timeline import Curves, Series, Timeline
 
-VALUES = 600_000  # on one page: an hour at 25 frames a second, two levels, frame by frame
+VALUES = 600_000  # on one page: an hour at 25 frames per second, two levels, frame by frame
 DECADES = 12  # of dynamic range; a KL can be nearly 0
 MAX_STEP = 65535  # of 16 bits; 0 means no value
 

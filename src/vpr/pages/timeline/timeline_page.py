@@ -87,7 +87,7 @@ def _video(video: str | None) -> str:
         return ""
     path = f"/{video.lstrip('/')}" if video.startswith("/") else video
     link = quote(path, errors="surrogateescape")
-    return f'<video id="film" src="{link}" controls preload="metadata" hidden></video>'
+    return f'<video id="video" src="{link}" controls preload="metadata" hidden></video>'
 
 
 def _plain(name: str) -> str:

@@ -1,7 +1,7 @@
 // The panel of the selected event: its first frame, time and the values compared.
 const shownPicture = document.getElementById("picture");
 const factsPanel = document.getElementById("facts");
-const film = document.getElementById("film");
+const video = document.getElementById("video");
 document.getElementById("details").style.setProperty("--ratio", timeline.ratio);
 
 function describe() {
@@ -34,16 +34,16 @@ function describe() {
       ["surprise", signed(event.surprise)],
     ]);
   // 1 ms into the frame, because browsers that round down would show the previous one.
-  if (film && !film.hidden) film.currentTime = event.time - START + 0.001;
+  if (video && !video.hidden) video.currentTime = event.time - START + 0.001;
 }
 
-if (film) {
+if (video) {
   const reveal = () => {
-    film.hidden = !film.videoWidth;
+    video.hidden = !video.videoWidth;
     describe();
   };
-  film.addEventListener("loadedmetadata", reveal);
-  film.addEventListener("error", () => film.remove());
-  if (film.readyState > 0) reveal();
+  video.addEventListener("loadedmetadata", reveal);
+  video.addEventListener("error", () => video.remove());
+  if (video.readyState > 0) reveal();
 }
 listeners.push(describe);
