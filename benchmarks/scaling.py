@@ -84,8 +84,9 @@ def bench_scaling(name: str, repeats: int, bar: Bar) -> dict[str, Any]:
 def _medians(rounds: Sequence[Costs]) -> Costs:
     decoding, encoding, recording, comparison, events = zip(*rounds, strict=True)
     of_levels = [median(each) for each in zip(*events, strict=True)]
-    of_frames = map(median, (decoding, encoding, recording, comparison))
-    return Costs(*of_frames, events=of_levels)
+    return Costs(
+        median(decoding), median(encoding), median(recording), median(comparison), of_levels
+    )
 
 
 @torch.inference_mode()
@@ -106,8 +107,9 @@ def _costs(model: VPR, name: str, film: Path) -> Costs:
     recorder = TimedRecorder(model.config.levels)
     fit = Fit.to(model.config.frame, fit_for(name))
     segment_source(as_source(str(film), fit), segmenter, recorder, fit)
-    of_frames = (decoding, encoding, recorder.seconds, upto[0])
-    return Costs(*(seconds / FRAMES for seconds in of_frames), events=events)
+    return Costs(
+        decoding / FRAMES, encoding / FRAMES, recorder.seconds / FRAMES, upto[0] / FRAMES, events
+    )
 
 
 class TimedRecorder(Recorder):
