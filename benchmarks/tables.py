@@ -19,7 +19,7 @@ def show_train(result: dict[str, Any]) -> None:
             "a whole training step with that (naive)": result["naive_s"],
         },
     )
-    _bars(
+    _ratios(
         {
             "vpr / limit: 1 is a hierarchy that costs nothing": result["vpr_over_limit"],
             "limit / plain: below 1, ours is faster": result["limit_over_plain"],
@@ -47,7 +47,7 @@ def show_stream(result: dict[str, Any]) -> None:
         ["levels", "blocked", "updating"],
         [[n, *map(_milliseconds, times.values())] for n, times in result["by_levels"].items()],
     )
-    _bars(
+    _ratios(
         {
             "blocked / encoder as in training: 1 costs nothing": result["blocked_over_encoder"],
             "blocked / encoder as in a stream: 1 costs nothing": (
@@ -65,12 +65,12 @@ def show_rollout(result: dict[str, Any]) -> None:
     times = {
         f"{what}, sequences: {count}": by_sequences[count][key]
         for count in by_sequences
-        for what, key in {"decoding alone": "decoding_s", "with jumps": "rollout_s"}.items()
+        for what, key in {"decoding alone": "decoding_s", "rollout": "rollout_s"}.items()
     }
-    _seconds(f"{result['steps']} jumps, weights: {result['weights']}, {_how(result)}", times)
-    _bars(
+    _seconds(f"{result['steps']} predictions, weights: {result['weights']}, {_how(result)}", times)
+    _ratios(
         {
-            f"with jumps / decoding, sequences: {count}; 1 costs nothing": (
+            f"rollout / decoding, sequences: {count}; 1 costs nothing": (
                 by_sequences[count]["rollout_over_decoding"]
             )
             for count in by_sequences
@@ -84,7 +84,7 @@ def show_data(result: dict[str, Any]) -> None:
         "a training step with it": result["step_s"],
     }
     _seconds(f"Data, {_how(result)}", rows)
-    _bars({"batch / step: 0 is data that costs nothing": result["data_share"]})
+    _ratios({"batch / step: 0 is data that costs nothing": result["data_share"]})
 
 
 def show_baselines(result: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ def show_baselines(result: dict[str, Any]) -> None:
         f"A training step, {result['frames']} frames, {_how(result)}",
         {words: result[f"{key}_s"] for key, words in there.items()},
     )
-    _bars(
+    _ratios(
         {
             f"{words} / VPR: above 1, VPR is faster": result[f"{key}_over_vpr"]
             for key, words in there.items()
@@ -111,7 +111,7 @@ def show_baselines(result: dict[str, Any]) -> None:
 def show_segment(result: dict[str, Any]) -> None:
     for each in result["files"]:
         print_table(
-            f"{each['file']}, {each['frames']} frames, watched by {result['model']}, one core, "
+            f"{each['file']}, {each['frames']} frames, segmented with {result['model']}, one core, "
             f"medians of {result['repeats']} rounds",
             ["what", "frames a second"],
             [
@@ -120,7 +120,7 @@ def show_segment(result: dict[str, Any]) -> None:
                 ["the same, reading with PyAV", round(each["content_pyav_fps"])],
             ],
         )
-        _bars(
+        _ratios(
             {
                 "vpr / content detector: above 1, ours is faster": each["vpr_over_content"],
                 "vpr / the same with PyAV": each["vpr_over_content_pyav"],
@@ -129,7 +129,7 @@ def show_segment(result: dict[str, Any]) -> None:
                 "share of the rest": each["rest_share"],
             }
         )
-    _bars(
+    _ratios(
         {
             "memory of a minute, MB": f"{result['minute_mb']:.1f}",
             f"memory of {result['minutes']} minutes, MB": f"{result['long_mb']:.1f}",
@@ -181,8 +181,8 @@ def _milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:.3f}"
 
 
-def _bars(rows: dict[str, object]) -> None:
-    print_table("What it means", ["bar", "value"], list(rows.items()))
+def _ratios(rows: dict[str, object]) -> None:
+    print_table("Ratios and memory", ["quantity", "value"], list(rows.items()))
 
 
 SHOW = {

@@ -49,7 +49,7 @@ torch.set_num_threads(1)
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests leave the user's cache alone."""
+    """Tests do not use the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -57,7 +57,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def blind() -> Iterator[None]:
-    """Tests do without miniworld: a picture of a maze is the position it is seen from, in bytes."""
+    """Tests do not need miniworld: a picture of a maze is the camera's position, in bytes."""
 
     def render_frames(plan: Plan, position: NDArray[np.float32]) -> NDArray[np.uint8]:
         written = position.view(np.uint8)  # (T, 12)

@@ -1,6 +1,6 @@
 """The streaming path of Algorithm 1 gives the results of the batched model, in chunks of any size.
 
-See also tests/segmenting/test_eye.py.
+See also tests/segmenting/test_segmenter.py.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Factory = Callable[..., Any]
 
 
 class EveryThird:
-    """A rule of somebody's own."""
+    """A user-defined rule."""
 
     window, power = 3, 1.0
 
@@ -129,7 +129,7 @@ class TestEqualsTheModel:
         compare(model, scenes(batch=1, length=6, frame=frame)[0].to(dtype), tolerance)
 
     def test_events_happen(self, tiny_model: Factory, scenes: Factory) -> None:
-        """The comparisons above are worth something."""
+        """The comparisons above have both outcomes."""
         model = tiny_model(4, seed=12, window=5)
         model.typical_kl.fill_(0.5)
         with torch.no_grad():
@@ -154,7 +154,7 @@ def test_a_state_goes_in_and_comes_out(tiny_model: Factory, scenes: Factory) -> 
 def test_works_with_a_copy_of_the_weights(
     tiny_model: Factory, scenes: Factory, network: str
 ) -> None:
-    """And touches nothing that is not its own."""
+    """Nothing else changes."""
     model, video = tiny_model(3, network=network), scenes(batch=1, length=6)
     state = model.observe(video[:, :3]).state
     before = copy.deepcopy((state, video, model.state_dict()))

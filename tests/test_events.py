@@ -63,7 +63,7 @@ class TestWindow:
     def test_after_each_is_one_push_after_the_other(
         self, size: int, typical: float, power: float
     ) -> None:
-        """Of 7 values that are looked at, only some are kept."""
+        """Of 7 values, only some are kept."""
         ahead = window = Window.filled(1, size, tensor(typical)[0])
         row, generator = torch.zeros(1, dtype=torch.long), torch.Generator().manual_seed(0)
         values, done = torch.randn(60, dtype=torch.float64, generator=generator).exp(), 0

@@ -1,4 +1,4 @@
-"""Models of strangers: each mistake or attack is one line, at once and without its memory."""
+"""Untrusted models: each mistake or attack gives a one-line error before allocating memory."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def random_table(batch: int, length: int, levels: int, seed: int = 0) -> Tensor:
 def consult(
     model: VPR, video: Tensor, noise: Tensor | None, decide: Callable[[int], Decide], **kw: Any
 ) -> list[Record]:
-    """The oracle on each sequence; `decide` is told which."""
+    """The oracle on each sequence; `decide` receives its index."""
     return [
         algorithm_1(model, video[b], None if noise is None else noise[:, :, b], decide(b), **kw)
         for b in range(len(video))
@@ -138,7 +138,7 @@ class TestOracle:
         assert_same_trace(model.observe(video, noise=noise), records)
 
     def test_events_vary(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
-        """The comparisons are worth something: at each level both outcomes, by each criterion."""
+        """The comparisons have both outcomes at each level, by each criterion."""
         models = [tiny_model(4, seed=seed, window=5) for seed in SEEDS]
         traces = [model.observe(scenes(seed=2), noise=draw(model)) for model in models]
         for n in (1, 2, 3):
@@ -365,10 +365,10 @@ class TestLoss:
         self, tiny_model: Factory, scenes: Factory
     ) -> None:
         model, video = tiny_model(2), scenes()
-        painted = model.reconstruct(model.observe(video).c0)
-        assert painted.shape == video.shape
-        assert (painted >= 0).all()
-        assert (painted <= 1).all()
+        decoded = model.reconstruct(model.observe(video).c0)
+        assert decoded.shape == video.shape
+        assert (decoded >= 0).all()
+        assert (decoded <= 1).all()
 
 
 def gradients(model: VPR, loss: Tensor) -> list[Tensor]:
@@ -474,7 +474,7 @@ class TestTwoWaysToTheSame:
     def test_sequences_of_different_age(
         self, tiny_model: Factory, scenes: Factory, draw: Factory
     ) -> None:
-        """One sequence of a batch starts again, the others go on."""
+        """One sequence of a batch restarts, the others continue."""
         model = tiny_model(3, seed=3, window=5)
         video, noise = scenes(), draw(model)
         old = model.observe(video[:, :5], noise=noise[:5]).state
@@ -530,7 +530,7 @@ class Calls:
 
 class TestRules:
     def test_a_blocked_level_computes_nothing(self, tiny_model: Factory, scenes: Factory) -> None:
-        """Level 2 is asked and says no: levels 3 and 4 are not even looked at."""
+        """Level 2 is evaluated and does not update: levels 3 and 4 are not evaluated."""
         model, video = tiny_model(4, expected=False, unexpected=False), scenes(length=3)
         with torch.no_grad():
             state, _ = model.step(model.initial(BATCH), video[:, 0])
@@ -555,7 +555,7 @@ class TestRules:
         assert_close(model.initial(2).windows[0].mean(), model.typical_kl.expand(2), 1e-12)
 
     def test_remembers_although_a_level_was_never_asked(self, tiny_model: Factory) -> None:
-        """A sequence without any D_st has no say in what is usual."""
+        """A sequence without any D_st does not affect `typical_kl`."""
         model = tiny_model(2, window=5)
         empty = Window.filled(2, 5, model.typical_kl[0])
         model.update_typical_kl((empty,))
@@ -577,7 +577,7 @@ class TestRules:
         assert_same_tree(before, (video, noise, state), 0.0)
 
     def test_a_returned_state_stands_alone(self, tiny_model: Factory, scenes: Factory) -> None:
-        """It has no gradients and does not keep the video alive; learning goes on from it."""
+        """It has no gradients and does not hold the video in memory; training continues from it."""
         model, video = tiny_model(3, seed=3), scenes()
         loss = model.loss(video)
         loss.total.backward()

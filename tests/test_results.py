@@ -1,4 +1,4 @@
-"""The README's claim, from nothing: slow, and run for results only."""
+"""The README's claim, trained from scratch: slow, not part of the fast tests."""
 
 from dataclasses import replace
 from pathlib import Path

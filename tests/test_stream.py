@@ -82,7 +82,7 @@ def test_a_state_of_several_sequences_is_refused(model: VPR) -> None:
 
 
 def test_a_state_is_good_for_learning(model: VPR, video: torch.Tensor) -> None:
-    """Speed is the stream's own business: what it hands out are ordinary tensors."""
+    """The stream runs in inference mode, but returns ordinary tensors."""
     stream = Stream(model)
     for frame in video[:5]:
         stream.push(frame)

@@ -103,7 +103,10 @@ class Decision(NamedTuple):
 
 
 class Rule(Protocol):
-    """Decides which sequences update a level, 2 or higher; level 1 always does."""
+    """Decides which sequences update a level, 2 or higher; level 1 always does.
+
+    `vpr.config.make_rule` makes the rule that a configuration names.
+    """
 
     @property
     def window(self) -> int:

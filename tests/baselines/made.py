@@ -1,4 +1,4 @@
-"""Small baselines and runs of a second."""
+"""Small baselines, and training runs of a second."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_encodings_are_sums_over_the_frames_of_an_update() -> None:
 
 
 def test_the_level_above_is_the_context() -> None:
-    """Without the top level's say, the levels below it would not notice its noise."""
+    """Without input from the top level, the levels below it would not depend on its noise."""
     made, frames, eps = net(), video(), noise(net())
     other = eps.clone()
     other[6, 2] += 1  # the second update of level 3

@@ -1,4 +1,4 @@
-"""The training loop of VPR trains baselines: they learn, stop and go on."""
+"""The training loop of VPR trains baselines: they learn, stop and resume."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ KINDS = list(CONFIGS)
 
 
 class OneBatch(BaselineSession):
-    """Trains on the first batch again and again."""
+    """Trains on the first batch repeatedly."""
 
     def batch(self) -> torch.Tensor:
         self.rng = training_rng(0)

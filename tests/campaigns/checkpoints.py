@@ -26,7 +26,7 @@ NAMES = ("training.safetensors", "previous.safetensors")
 
 
 def checkpoint(number: int, rng: Random, folder: Path, run: Path) -> str:
-    """A run with a changed checkpoint is refused, or goes on; with another checkpoint, it must."""
+    """A run with a changed checkpoint is refused or resumed; with another one, it is resumed."""
     here = folder / "run"
     shutil.copytree(run, here)
     path = here / "training.safetensors"

@@ -23,7 +23,7 @@ CONFIG = tiny_run(steps=40)
 
 
 def training(rng: Random, folder: Path, run: Path) -> str:
-    """Training stops and names the path; the checkpoint of before is never lost."""
+    """Training stops with an error that names the path; the previous checkpoint is never lost."""
     here = folder / "run"
     shutil.copytree(run, here)
     largest = max(path.stat().st_size for path in here.iterdir())
@@ -39,7 +39,7 @@ def training(rng: Random, folder: Path, run: Path) -> str:
     RunFolder(here).resume(session.restore)
     if session.step < 4:
         raise Failure(f"step 4 was saved, now there is step {session.step}")
-    train(CONFIG, here, until=14)  # with room again
+    train(CONFIG, here, until=14)  # with space again
     inside(folder, {"run"})
     return outcome
 

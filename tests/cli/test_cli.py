@@ -1,4 +1,4 @@
-"""The command as a user meets it: what it prints, where, and with which exit code."""
+"""The command from the user's side: what it prints, where, and with which exit code."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""`vpr evaluate-boundaries` as a user meets it: tables in, scores and clear lines out."""
+"""`vpr evaluate-boundaries` from the user's side: scores of tables, and clear error messages."""
 
 import json
 from fractions import Fraction
@@ -174,7 +174,7 @@ def test_annotators_in_one_table(tmp_path: Path, capsys: Capture) -> None:
     agreed = {row["annotator"]: (row["predicted"], row["others"]) for row in result["agreement"]}
     assert agreed["anna"] == (1.0, pytest.approx(2 / 3))
     assert agreed["ben"] == (pytest.approx(2 / 3), pytest.approx(2 / 3))
-    assert agreed["cleo"] == (0.0, None)  # nobody else annotated this video
+    assert agreed["cleo"] == (0.0, None)  # this video has no other annotator
     only = scores(capsys, predicted, truth, "--tolerance", "0.2", "--annotator", "anna")
     assert (only["agreement"], only["scores"][0]["true"]) == ([], 1)
 

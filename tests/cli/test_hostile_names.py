@@ -1,4 +1,4 @@
-"""`vpr segment` with file names and records that nobody would choose."""
+"""`vpr segment` with malicious file names and records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vpr segment` as a user meets it."""
+"""`vpr segment` from the user's side."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_bad_input_is_told_in_a_line_each_and_the_rest_is_done(
     Path("head.mp4").write_bytes(data[:40])
     Path("text.mp4").write_text("this is no video")
     Path("empty.mp4").touch()
-    Path("video.txt").write_bytes(Path("a/x.mp4").read_bytes())  # a wrong extension is no mistake
+    Path("video.txt").write_bytes(Path("a/x.mp4").read_bytes())  # a wrong extension is not an error
     np.save("none.npy", np.zeros((0, 16, 16, 3), np.uint8))
     np.save("one.npy", scenes(1))
     np.save("nan.npy", np.full((3, 16, 16), np.nan))

@@ -1,4 +1,4 @@
-"""`vpr watch` as a user meets it: files, pipes and live sources, ends of all kinds."""
+"""`vpr watch` from the user's side: files, pipes and live sources, and all ways to end."""
 
 import json
 import os
@@ -131,7 +131,7 @@ def test_a_file_in_real_time_takes_its_time(
     dropped = sum(line["dropped"] for line in told if "dropped" in line)
     assert summary["frames"] + dropped == FRAMES
     assert summary["dropped"] == dropped
-    if not dropped:  # a busy machine may be too slow, and then it says so
+    if not dropped:  # a busy machine may be too slow, which is reported
         assert events(told) == expected
 
 
@@ -176,7 +176,7 @@ def test_a_pipe_is_told_of_while_it_lasts_and_stopped(
     rest = lines(process.stdout.read().decode())
     assert process.wait(PATIENCE) == 0
     assert rest[-1]["summary"]["ended"] == "stopped"
-    assert rest[-1]["summary"]["frames"] in (2, 3)  # it is counted after it is told of
+    assert rest[-1]["summary"]["frames"] in (2, 3)  # it is counted after it is printed
     assert process.stderr is not None
     assert process.stderr.read() == b""
 

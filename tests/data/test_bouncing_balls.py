@@ -66,7 +66,7 @@ def test_whole_balls_stay_in_the_frame(
 
 
 def test_one_ball_is_a_mirrored_straight_line() -> None:
-    """Alone there are no collisions: laps between the walls tell place and colour."""
+    """A single ball has no collisions: the laps between walls determine place and colour."""
     made = batch(20, 70, balls=1)
     position = made.factors["position"][:, :, 0].astype(float)
     room, rng = 51, np.random.default_rng(0)

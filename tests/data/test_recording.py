@@ -41,7 +41,7 @@ def test_what_is_written_is_read(path: Path) -> None:
     records = read_recording(path, LAYOUT)
     assert records is not None
     assert np.array_equal(records, np.stack(list(takes())))
-    assert isinstance(records, np.memmap)  # only what is asked for is read
+    assert isinstance(records, np.memmap)  # only the requested part is read
     assert [file.name for file in path.parent.iterdir()] == ["recording.npy"]
 
 

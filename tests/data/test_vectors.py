@@ -244,7 +244,7 @@ def test_train_takes_the_number_of_features_from_the_file(
     config = json.loads(Path("run/config.json").read_text())
     assert config["model"]["frame"] == [7]
     assert config["data"]["path"] == "features.npy"
-    assert main(words) == 0  # the same command goes on, here with nothing to do
+    assert main(words) == 0  # the same command resumes, here with nothing to do
     assert main(["evaluate", "run", "--sequences", "4", "--length", "6", "--json"]) == 0
     capsys.readouterr()
     assert main([*words, "--model.frame", "5"]) == 2

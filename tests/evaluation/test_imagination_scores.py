@@ -7,7 +7,7 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, VPRError
 from vpr.data import Batch, MovingBall, evaluation_rng
-from vpr.evaluation import evaluate_imagination, lengths
+from vpr.evaluation import evaluate_imagination, event_lengths
 from vpr.events import Clockwork
 from vpr.generation.durations import MAX_AGE, Durations
 from vpr.generation.event_clock import HISTORY
@@ -32,8 +32,8 @@ def test_report_has_every_level_above_the_first(model: VPR) -> None:
     for n, level in enumerate(report["levels"].values(), start=1):
         detected = trace.levels[n].evidence.boundary.numpy()
         assert sum(level["calibration"]["cases"]) == below
-        assert level["lengths"]["detected"] == lengths(detected)._asdict()
-        assert level["lengths"]["true"] == lengths(batch.changes["colour"])._asdict()
+        assert level["lengths"]["detected"] == event_lengths(detected)._asdict()
+        assert level["lengths"]["true"] == event_lengths(batch.changes["colour"])._asdict()
         assert level["distance"].keys() == {"detected", "true"}
         below = detected[:, 1:].sum()
 

@@ -24,9 +24,9 @@ def test_future_equals_the_continuation_of_the_dataset() -> None:
 
 def test_order_is_evaluated_at_events_only() -> None:
     boundary = np.array([[0, 1, 0, 0, 1], [1, 0, 1, 0, 0]], bool)
-    painted = np.array([[9, 4, 0, 0, 5], [8, 1, 1, 1, 1]])
-    assert in_event_order(painted, boundary, np.array([3, 8]), 10) == 0.5
-    assert in_event_order(painted, np.zeros_like(boundary), np.array([3, 8]), 10) == 0
+    decoded = np.array([[9, 4, 0, 0, 5], [8, 1, 1, 1, 1]])
+    assert in_event_order(decoded, boundary, np.array([3, 8]), 10) == 0.5
+    assert in_event_order(decoded, np.zeros_like(boundary), np.array([3, 8]), 10) == 0
 
 
 def test_values_are_read_from_the_frames_of_imagine() -> None:

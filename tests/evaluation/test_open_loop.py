@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from tests.baselines.made import model, video
-from vpr.evaluation.factor_readers import Reading
-from vpr.evaluation.open_loop import CHUNK, PIECE, events_in, read_open_loop
+from vpr.evaluation.factor_readers import CHUNK, Reading
+from vpr.evaluation.open_loop import PIECE, events_in, read_open_loop
 
 
 class Brightness:

@@ -7,9 +7,8 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, rollout
 from vpr.data import MovingBall, evaluation_rng
-from vpr.evaluation.factor_readers import BallReader
+from vpr.evaluation.factor_readers import CHUNK, BallReader
 from vpr.evaluation.rollout_factors import (
-    CHUNK,
     advances_by_one,
     in_order,
     read_reconstruction,
@@ -32,17 +31,17 @@ def video() -> torch.Tensor:
 
 
 def test_order_starts_at_the_last_observed_value() -> None:
-    painted = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 3, 4]])
+    decoded = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 3, 4]])
     last = np.array([4, 0, 0])
     wanted = [[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 1]]
-    np.testing.assert_array_equal(in_order(painted, last, 6), np.array(wanted, bool))
+    np.testing.assert_array_equal(in_order(decoded, last, 6), np.array(wanted, bool))
 
 
 def test_an_error_counts_once() -> None:
-    painted = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 0, 1]])
+    decoded = np.array([[5, 0, 1, 2], [1, 2, 2, 3], [1, -1, 0, 1]])
     last = np.array([4, 0, 0])
     wanted = [[1, 1, 1, 1], [1, 1, 0, 1], [1, 0, 0, 1]]  # nothing follows what cannot be read
-    np.testing.assert_array_equal(advances_by_one(painted, last, 6), np.array(wanted, bool))
+    np.testing.assert_array_equal(advances_by_one(decoded, last, 6), np.array(wanted, bool))
 
 
 def test_unchanged_compares_with_the_last_value() -> None:
@@ -61,7 +60,7 @@ def test_values_are_read_from_a_rollout(model: VPR, video: torch.Tensor) -> None
 
 def test_samples_have_a_seed(model: VPR, video: torch.Tensor) -> None:
     one, two, other = (
-        read_rollout(model, BallReader(), video, 2, 3, samples=True, below="samples", seed=seed)
+        read_rollout(model, BallReader(), video, 2, 3, below="samples", seed=seed)
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one["position"], two["position"])

@@ -67,7 +67,7 @@ def literally(
     d = [block.d_next for block in state.blocks]
     c, s = [block.c for block in state.blocks], [block.s for block in state.blocks]
     top = len(d) - 1
-    painted, states = [], []
+    decoded, states = [], []
     for t, moves in enumerate(boundary.tolist()):
         for n in range(top, -1, -1):
             if not moves[n]:
@@ -78,9 +78,9 @@ def literally(
             p = model.blocks[n].p(d[n], c[n])
             s[n] = p.mean if noise is None else p.mean + p.std * noise[t, n]
             d[n] = model.blocks[n].f_tran(s[n], d[n])
-        painted.append(model.reconstruct(model.blocks[0].f_dec(c[0], s[0]))[0])
+        decoded.append(model.reconstruct(model.blocks[0].f_dec(c[0], s[0]))[0])
         states.append(list(s))
-    return painted, states
+    return decoded, states
 
 
 @pytest.mark.parametrize("p", [0.0, 0.5, 1.0])
@@ -107,8 +107,8 @@ def test_frames_are_those_of_a_literal_loop(
     for b in range(BATCH):
         alone = tree_map(lambda value, b=b: value[b : b + 1], trace.state)
         eps = None if noise is None else noise[:, :, b]
-        painted, states = literally(model, alone, imagined.boundary[b], eps)
-        assert torch.allclose(imagined.frames[b], torch.stack(painted))
+        decoded, states = literally(model, alone, imagined.boundary[b], eps)
+        assert torch.allclose(imagined.frames[b], torch.stack(decoded))
         for n, s in enumerate(states[-1]):
             assert torch.allclose(imagined.state.blocks[n].s[b], s[0])
 

@@ -216,7 +216,7 @@ def test_imagined_examples_are_added_to_observed_ones(model: VPR) -> None:
     video, durations = torch.rand(5, 9, *model.config.frame), Durations(model.config)
     seen = examples(model, durations, video)[0]
     both = examples(model, durations, video, imagined_frames=4)[0]
-    pairs = both.inputs.view(8, 2, 5, -1)  # level 1 moves at every frame: all are asked
+    pairs = both.inputs.view(8, 2, 5, -1)  # level 1 moves at every frame: all are used
     assert torch.equal(pairs[:, 0].flatten(0, 1), seen.inputs)
     assert torch.equal(both.changed.view(8, 2, 5)[:, 1], both.changed.view(8, 2, 5)[:, 0])
     observed, imagined = pairs[..., :-1].unbind(1)

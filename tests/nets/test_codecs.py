@@ -44,7 +44,7 @@ def embedded(net: Codec, frames: Tensor) -> Tensor:
     return net.encode(net.to_layout(frames))
 
 
-def painted(net: Codec, c0: Tensor) -> Tensor:
+def decoded(net: Codec, c0: Tensor) -> Tensor:
     return net.to_frames(net.decode(c0))
 
 
@@ -58,7 +58,7 @@ class TestShapes:
         net = codec(frame, network)
         x = embedded(net, random(2, *frame))
         assert x.shape == (2, 12)
-        assert painted(net, x).shape == (2, *frame)
+        assert decoded(net, x).shape == (2, *frame)
 
     @pytest.mark.parametrize("size", [1, 5, 64])
     def test_vectors(self, size: int) -> None:
@@ -66,7 +66,7 @@ class TestShapes:
         assert isinstance(net, VectorCodec)
         x = embedded(net, random(2, size))
         assert x.shape == (2, 12)
-        assert painted(net, x).shape == (2, size)
+        assert decoded(net, x).shape == (2, size)
 
     @pytest.mark.parametrize(
         ("network", "kind"), [("world-models", WorldModels), ("folded", Folded)]
@@ -88,8 +88,8 @@ class TestShapes:
     @torch.no_grad()
     def test_frames_do_not_see_each_other(self, network: str, frame: tuple[int, ...]) -> None:
         net, frames = codec(frame, network), random(3, *frame)
-        together = painted(net, embedded(net, frames))
-        alone = torch.cat([painted(net, embedded(net, one[None])) for one in frames])
+        together = decoded(net, embedded(net, frames))
+        alone = torch.cat([decoded(net, embedded(net, one[None])) for one in frames])
         torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-5)
 
     @pytest.mark.parametrize("network", NETWORKS)
@@ -103,7 +103,7 @@ class TestShapes:
         seen = torch.zeros(size, dtype=torch.bool)
         seen[: size[0] - blind, : size[1] - blind] = True
         assert torch.equal((frames.grad[0] != 0).all(0), seen)
-        assert (painted(net, torch.eye(12)).std(0) > 0).all()
+        assert (decoded(net, torch.eye(12)).std(0) > 0).all()
 
 
 class TestFold:
@@ -176,13 +176,13 @@ class TestSetOutput:
         net = codec((3, *size), network, output_scale=pixels.output_scale)
         net.set_output(pixels.level(self.MEAN))
         c0 = torch.randn(64, 12, generator=torch.Generator().manual_seed(1))
-        shown = pixels.mean(painted(net, c0)).mean((0, 2, 3))
+        shown = pixels.mean(decoded(net, c0)).mean((0, 2, 3))
         torch.testing.assert_close(shown, self.MEAN, rtol=0, atol=0.15)
         quiet = [net.transposed[-1]] if isinstance(net, WorldModels) else [net.paint, net.shape]
         for layer in quiet:
             layer.weight.zero_()
         exact = self.MEAN[:, None, None].expand(64, 3, *size)
-        torch.testing.assert_close(pixels.mean(painted(net, c0)), exact)
+        torch.testing.assert_close(pixels.mean(decoded(net, c0)), exact)
 
     @pytest.mark.parametrize("frame", [(3, 64, 64), (3, 32, 48), (5,)], ids=str)
     @pytest.mark.parametrize("network", NETWORKS)
@@ -203,7 +203,7 @@ class TestSetOutput:
         assert isinstance(net, VectorCodec)
         net.set_output(level)
         net.dec.layers[-1].weight.zero_()
-        torch.testing.assert_close(painted(net, random(4, 12)), level.expand(4, 5))
+        torch.testing.assert_close(decoded(net, random(4, 12)), level.expand(4, 5))
 
     @pytest.mark.parametrize("network", NETWORKS)
     @torch.no_grad()
@@ -211,7 +211,7 @@ class TestSetOutput:
         """Black data has no finite logit; the initial output is very dark."""
         net, pixels = codec((1, 16, 16), network), make_likelihood("bernoulli")
         net.set_output(pixels.level(torch.zeros(1)))
-        assert painted(net, random(2, 12)).isfinite().all()
+        assert decoded(net, random(2, 12)).isfinite().all()
 
 
 class TestTint:

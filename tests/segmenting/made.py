@@ -15,7 +15,7 @@ from vpr.video import Frame
 
 Pictures = NDArray[np.uint8]
 
-# A busy machine is no mistake.
+# A busy machine is not an error.
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40)
 
 
@@ -31,7 +31,7 @@ def event(
 
 
 def timeline(events: Sequence[Event], frames: int = 100, levels: int = 3) -> Timeline:
-    """At 25 frames a second."""
+    """At 25 frames per second."""
     rng = np.random.default_rng(0)
     curve = rng.random(frames, dtype=np.float32)
     curve[3:4] = np.nan

@@ -1,4 +1,4 @@
-"""Timelines of strangers: what is not one is one line, and nothing in one becomes markup."""
+"""Untrusted timelines: invalid files give a one-line error, and no text becomes markup."""
 
 from __future__ import annotations
 

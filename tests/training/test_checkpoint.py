@@ -1,4 +1,4 @@
-"""The run folder: whole or not there, and nobody else's."""
+"""The run folder: complete or absent, and owned by one run."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""Training learns, stops and goes on as if nothing had happened."""
+"""Training learns, and resumes as if it had not stopped."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Files that several processes write, and files that nobody should have written."""
+"""Files that several processes write, and malformed files."""
 
 from __future__ import annotations
 

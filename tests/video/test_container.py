@@ -40,7 +40,7 @@ def test_every_frame_in_order_at_its_time(tmp_path: Path, kind: str) -> None:
     assert [frame.time for frame in frames] == [n * spacing for n in range(12)]
     assert source.problem is None
     assert source.name == str(tmp_path / name)
-    assert [f.pts for f in source] == [f.pts for f in frames]  # again, if somebody asks again
+    assert [f.pts for f in source] == [f.pts for f in frames]  # again, if requested again
 
 
 def test_a_rate_that_is_no_decimal_number(tmp_path: Path) -> None:

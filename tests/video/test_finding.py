@@ -45,9 +45,7 @@ def test_a_folder(folder: Path) -> None:
 def test_globs_lists_and_addresses() -> None:
     assert find_footage("b*") == ["b 9.mkv", "b 10.mp4"]
     assert find_footage("**/*.mov") == ["stills/deep/c.mov"]
-    assert find_footage("*.jpg") == [
-        "cover.jpg"
-    ]  # a picture that is asked for is a film of one frame
+    assert find_footage("*.jpg") == ["cover.jpg"]  # a picture that is named is a video of one frame
     named = ["b 9.mkv", Path("A.NPY"), "b*", "gone.mp4", "https://a.b/c*.mp4", "-", "/dev/video0"]
     rest = ["b 10.mp4", "gone.mp4", "https://a.b/c*.mp4", "-", "/dev/video0"]
     assert find_footage(named) == ["b 9.mkv", "A.NPY", *rest]

@@ -113,7 +113,7 @@ def test_leaving_the_loop_stops_the_thread() -> None:
 
 
 def test_a_file_is_played_at_its_own_speed() -> None:
-    """Frames of 50 a second, the first of which is shown late: never early, hardly late."""
+    """Frames at 50 per second, the first of which is shown late: never early, hardly late."""
     feed = Feed((frame(n + 500, rate=50) for n in range(12)), paced=True)
     arrivals = list(feed)
     assert numbers(arrivals) == list(range(500, 512))
@@ -163,7 +163,7 @@ def test_a_late_source_is_reported_at_intervals() -> None:
 def test_without_drops_the_reading_waits() -> None:
     arrivals = []
     for arrival in Feed(Flood(30), buffer_size=2, drops=False):
-        sleep(0.002)  # slower than the flood
+        sleep(0.002)  # slower than the frames arrive
         arrivals.append(arrival)
     assert numbers(arrivals) == list(range(30))
     assert {arrival.dropped for arrival in arrivals} == {0}

@@ -37,7 +37,7 @@ def evidence(kl_static: float, threshold: float) -> LevelEvidence:
 
 
 def seen(number: int, kinds: dict[int, Kind] | None = None, **more: float) -> WatchedFrame:
-    """At 10 frames a second; a red frame, wider than high."""
+    """At 10 frames per second; a red frame, wider than high."""
     picture = np.zeros((60, 90, 3), np.uint8)
     picture[..., 0] = 255
     frame = Frame(picture[::6, ::6], number, number, Fraction(1, 10), lambda w: picture[::3, :w])

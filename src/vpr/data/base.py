@@ -1,4 +1,4 @@
-"""The interface of all datasets: sequences with their ground truth."""
+"""The interface of all datasets, which `DATASETS` in `vpr.data` lists: sequences with labels."""
 
 from __future__ import annotations
 

@@ -3,24 +3,24 @@
 from vpr.evaluation.calibration import Calibration, calibration
 from vpr.evaluation.evaluate import evaluate
 from vpr.evaluation.imagination_scores import evaluate_imagination
-from vpr.evaluation.lengths import Lengths, distance, lengths
-from vpr.evaluation.matching import Pair, Tally, boundary_scores, match
+from vpr.evaluation.lengths import EventLengths, earth_movers_distance, event_lengths
+from vpr.evaluation.matching import MatchCounts, MatchedPair, boundary_scores, match_boundaries
 from vpr.evaluation.probe import probe_scores
 from vpr.evaluation.scores import Scores, periodic_like, random_like, score
 
 __all__ = [
     "Calibration",
-    "Lengths",
-    "Pair",
+    "EventLengths",
+    "MatchCounts",
+    "MatchedPair",
     "Scores",
-    "Tally",
     "boundary_scores",
     "calibration",
-    "distance",
+    "earth_movers_distance",
     "evaluate",
     "evaluate_imagination",
-    "lengths",
-    "match",
+    "event_lengths",
+    "match_boundaries",
     "periodic_like",
     "probe_scores",
     "random_like",

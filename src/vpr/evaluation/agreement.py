@@ -7,7 +7,7 @@ from typing import Any
 
 from vpr.evaluation.boundary_files import Marks
 from vpr.evaluation.labelled_videos import Video
-from vpr.evaluation.matching import Tally, boundary_scores
+from vpr.evaluation.matching import MatchCounts, boundary_scores
 from vpr.evaluation.tolerance import Tolerance
 
 
@@ -31,18 +31,18 @@ def agreement(
 def _scores(
     videos: Sequence[Video], name: str, level: int | None, tolerance: Tolerance
 ) -> dict[str, float | None]:
-    ours, others = Tally(), Tally()
+    ours, others = MatchCounts(), MatchCounts()
     compared = False
     for video in videos:
-        ours += tally(video.predicted, video.true[name], level, tolerance)
+        ours += match_counts(video.predicted, video.true[name], level, tolerance)
         for other, marks in video.true.items():
             if other != name:
                 compared = True
-                others += tally(marks, video.true[name], level, tolerance)
+                others += match_counts(marks, video.true[name], level, tolerance)
     return {"predicted": ours.f1, "others": others.f1 if compared else None}
 
 
-def tally(found: Marks, real: Marks, level: int | None, tolerance: Tolerance) -> Tally:
+def match_counts(found: Marks, real: Marks, level: int | None, tolerance: Tolerance) -> MatchCounts:
     """Counts of one side against the other."""
     predicted, true = (side.places(tolerance.scale, level) for side in (found, real))
     return boundary_scores(predicted, true, tolerance.value)

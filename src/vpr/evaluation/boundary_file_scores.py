@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from vpr.errors import VPRError
-from vpr.evaluation.agreement import agreement, tally
+from vpr.evaluation.agreement import agreement, match_counts
 from vpr.evaluation.labelled_videos import LabelledVideos, Video
-from vpr.evaluation.matching import Tally
+from vpr.evaluation.matching import MatchCounts
 from vpr.evaluation.tolerance import Tolerance
 
 
@@ -32,15 +32,15 @@ def evaluate_boundaries(
     finder = LabelledVideos(predicted, truths, scales, annotators)
     videos = finder.find()
     keys = _keys(_levels(videos, level), tolerances)
-    by_file = {video.name: {key: _tally(video, *key) for key in keys} for video in videos}
-    summed = {key: sum((each[key] for each in by_file.values()), Tally()) for key in keys}
+    by_file = {video.name: {key: _summed_counts(video, *key) for key in keys} for video in videos}
+    summed = {key: sum((each[key] for each in by_file.values()), MatchCounts()) for key in keys}
     return {
         "predicted": str(predicted),
         "truth": str(truth) if isinstance(truth, Path) else [str(path) for path in truths],
         "videos": len(videos),
         "scores": _as_json(summed),
         "agreement": [row for key in keys for row in agreement(videos, *key)],
-        "by_file": {name: _as_json(tallies) for name, tallies in by_file.items()},
+        "by_file": {name: _as_json(counted) for name, counted in by_file.items()},
         "missing": finder.missing,
         "failed": finder.failed,
     }
@@ -64,13 +64,15 @@ def _levels(videos: Sequence[Video], level: int | None) -> list[int | None]:
     return [level]
 
 
-def _tally(video: Video, level: int | None, tolerance: Tolerance) -> Tally:
+def _summed_counts(video: Video, level: int | None, tolerance: Tolerance) -> MatchCounts:
     """Summed over the annotators."""
-    tallies = (tally(video.predicted, real, level, tolerance) for real in video.true.values())
-    return sum(tallies, Tally())
+    counted = (
+        match_counts(video.predicted, real, level, tolerance) for real in video.true.values()
+    )
+    return sum(counted, MatchCounts())
 
 
-def _as_json(tallies: dict[Key, Tally]) -> list[dict[str, Any]]:
+def _as_json(counted: dict[Key, MatchCounts]) -> list[dict[str, Any]]:
     return [
         {
             "level": level,
@@ -83,5 +85,5 @@ def _as_json(tallies: dict[Key, Tally]) -> list[dict[str, Any]]:
             "true": counts.true,
             "mean_distance": counts.mean_distance,
         }
-        for (level, tolerance), counts in tallies.items()
+        for (level, tolerance), counts in counted.items()
     ]

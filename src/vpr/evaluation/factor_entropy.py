@@ -9,24 +9,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.evaluation.factor_readers import Reader, Reading, concatenate
+from vpr.evaluation.factor_readers import Reader, Reading, read_in_batches
 from vpr.generation.generate import sample
 from vpr.model import VPR
 
-CHUNK = 8  # trials per batch, to bound the memory
 
-
-@torch.no_grad()
 def read_draws(
     model: VPR, reader: Reader, video: Tensor, level: int, draws: int, seed: int = 0
 ) -> Reading:
     """Sample once per sequence of a video (B, T, *frame), and read each factor (B, I)."""
     generator = torch.Generator().manual_seed(seed)
-    parts = []
-    for part in torch.split(video.to(model.device, model.dtype), CHUNK):
-        state = model.observe(part).state
-        parts.append(reader(sample(model, state, level, draws, generator).frames))
-    return concatenate(parts)
+
+    def read(part: Tensor) -> Reading:
+        return reader(sample(model, model.observe(part).state, level, draws, generator).frames)
+
+    return read_in_batches(model, video, read)
 
 
 def mean_entropy(drawn: NDArray[Any]) -> float:

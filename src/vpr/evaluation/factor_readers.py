@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,7 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from vpr.baselines.baseline_model import Baseline
 from vpr.data.discs import COLOURS
+from vpr.model import VPR
+
+CHUNK = 8  # sequences per batch, to bound the memory
 
 Reading = dict[str, NDArray[Any]]  # factor → values (...), −1 if unreadable
 
@@ -20,9 +25,18 @@ class Reader(Protocol):
     def __call__(self, frames: Tensor) -> Reading: ...
 
 
-def concatenate(parts: list[Reading]) -> Reading:
-    """The readings of several batches as one."""
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+def concatenate(parts: list[Reading], axis: int = 0) -> Reading:
+    """Several readings as one."""
+    return {name: np.concatenate([part[name] for part in parts], axis) for name in parts[0]}
+
+
+@torch.no_grad()
+def read_in_batches(
+    model: VPR | Baseline, video: Tensor, read: Callable[[Tensor], Reading]
+) -> Reading:
+    """Apply `read` to `CHUNK` sequences of a video (B, T, *frame) at a time."""
+    parts = torch.split(video.to(model.device, model.dtype), CHUNK)
+    return concatenate([read(part) for part in parts])
 
 
 class BallReader:

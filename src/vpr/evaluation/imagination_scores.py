@@ -13,7 +13,7 @@ from torch import Tensor
 from vpr.data import Batch, Dataset, evaluation_rng, factor_of, unseen
 from vpr.evaluation.calibration import calibration
 from vpr.evaluation.evaluate import CHUNK
-from vpr.evaluation.lengths import distance, lengths
+from vpr.evaluation.lengths import earth_movers_distance, event_lengths
 from vpr.generation.durations import Durations
 from vpr.generation.event_clock import EventClock
 from vpr.generation.imagine import imagine_steps
@@ -105,12 +105,12 @@ def _level(n: int, parts: list[Observed], batch: Batch) -> dict[str, Any]:
     }
     if batch.changes:
         marks["true"] = batch.changes[factor_of(n, batch)]
-    measured = {name: lengths(each) for name, each in marks.items()}
+    measured = {name: event_lengths(each) for name, each in marks.items()}
     return {
         "calibration": calibration(forecast, outcomes)._asdict(),
         "lengths": {name: each._asdict() for name, each in measured.items()},
         "distance": {
-            name: distance(measured["imagined"], each)
+            name: earth_movers_distance(measured["imagined"], each)
             for name, each in measured.items()
             if name != "imagined"
         },

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from vpr.evaluation.scores import Marks
 
 
-class Lengths(NamedTuple):
+class EventLengths(NamedTuple):
     """Distribution of the lengths of events, in frames."""
 
     longer: list[float]  # S(0) = 1, S(1), …: the share that lasts longer than l frames
@@ -29,7 +29,7 @@ class Lengths(NamedTuple):
     cut: int  # cut off by the end of the sequence
 
 
-def lengths(boundary: Marks) -> Lengths:
+def event_lengths(boundary: Marks) -> EventLengths:
     """Lengths of the events that start at a mark, without the first event of each sequence."""
     whole, cut = _observed(boundary)
     longest = boundary.shape[1]
@@ -40,10 +40,10 @@ def lengths(boundary: Marks) -> Lengths:
     stays = 1 - ended[: len(observed)] / np.maximum(observed, 1)
     longer = np.cumprod(stays)
     beyond = longer[-1] * int(gone @ np.arange(longest)) / len(whole) if len(whole) else 0.0
-    return Lengths(longer.tolist(), float(longer[:-1].sum() + beyond), len(whole), len(cut))
+    return EventLengths(longer.tolist(), float(longer[:-1].sum() + beyond), len(whole), len(cut))
 
 
-def distance(a: Lengths, b: Lengths) -> float:
+def earth_movers_distance(a: EventLengths, b: EventLengths) -> float:
     """Σ |S_a − S_b|, the earth mover's distance in frames, over the lengths known for both."""
     size = max(len(a.longer), len(b.longer))
     known = min(len(each.longer) if each.longer[-1] else size for each in (a, b))

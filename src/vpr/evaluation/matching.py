@@ -21,7 +21,7 @@ from vpr.utils.fractions import bounded_fraction
 Number = int | float | Fraction | Decimal
 
 
-class Pair(NamedTuple):
+class MatchedPair(NamedTuple):
     """Indices of a predicted boundary and its true one."""
 
     predicted: int
@@ -29,7 +29,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tally:
+class MatchCounts:
     """Counts of one video, or summed over several. Ratios with denominator 0 are 0."""
 
     matched: int = 0
@@ -37,8 +37,8 @@ class Tally:
     true: int = 0
     distance: Fraction = Fraction(0)  # sum over all pairs
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: MatchCounts) -> MatchCounts:
+        return MatchCounts(
             self.matched + other.matched,
             self.predicted + other.predicted,
             self.true + other.true,
@@ -65,15 +65,17 @@ class Tally:
 
 def boundary_scores(
     predicted: Iterable[Number], true: Iterable[Number], tolerance: Number
-) -> Tally:
-    """Precision, recall and F1 of one video; tallies of several videos can be added."""
+) -> MatchCounts:
+    """Precision, recall and F1 of one video; counts of several videos can be added."""
     found, real = [exact(p) for p in predicted], [exact(t) for t in true]
-    pairs = match(found, real, tolerance)
+    pairs = match_boundaries(found, real, tolerance)
     distance = sum((abs(found[p] - real[t]) for p, t in pairs), Fraction(0))
-    return Tally(len(pairs), len(found), len(real), distance)
+    return MatchCounts(len(pairs), len(found), len(real), distance)
 
 
-def match(predicted: Iterable[Number], true: Iterable[Number], tolerance: Number) -> list[Pair]:
+def match_boundaries(
+    predicted: Iterable[Number], true: Iterable[Number], tolerance: Number
+) -> list[MatchedPair]:
     """The largest matching within the tolerance (inclusive), with the smallest total distance.
 
     Times in seconds or frame numbers, in any order; the pairs are in the order of time.
@@ -90,7 +92,7 @@ def match(predicted: Iterable[Number], true: Iterable[Number], tolerance: Number
         [int(real[t] * whole) for t in real_order],
         int(within * whole),
     )
-    return [Pair(found_order[p], real_order[t]) for p, t in pairs]
+    return [MatchedPair(found_order[p], real_order[t]) for p, t in pairs]
 
 
 def exact(number: Number) -> Fraction:

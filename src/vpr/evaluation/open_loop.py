@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.baselines import CWVAE, VTA
-from vpr.evaluation.factor_readers import Reader, Reading
+from vpr.evaluation.factor_readers import Reader, Reading, concatenate, read_in_batches
 
-CHUNK, PIECE = 8, 50  # sequences and frames decoded at once, to bound the memory
+PIECE = 50  # frames decoded at once, to bound the memory
 
 
-@torch.no_grad()
 def read_open_loop(
     model: VTA | CWVAE,
     reader: Reader,
@@ -30,8 +29,8 @@ def read_open_loop(
 ) -> Reading:
     """Observe a video (B, T, *frame), predict `frames` frames, and read each factor (B, F)."""
     generator = torch.Generator().manual_seed(seed)
-    rows = []
-    for part in torch.split(video.to(model.device, model.dtype), CHUNK):
+
+    def read(part: Tensor) -> Reading:
         state: Any = model.observe(part).state
         pieces = []
         for start in range(0, frames, PIECE):
@@ -39,8 +38,9 @@ def read_open_loop(
             made = model.rollout(state, 1, steps, samples=samples, generator=generator)
             pieces.append(reader(made.frames))
             state = made.state
-        rows.append(_joined(pieces, 1))
-    return _joined(rows, 0)
+        return concatenate(pieces, axis=1)
+
+    return read_in_batches(model, video, read)
 
 
 def events_in(decoded: NDArray[Any], last: NDArray[Any], count: int) -> NDArray[Any]:
@@ -54,7 +54,3 @@ def events_in(decoded: NDArray[Any], last: NDArray[Any], count: int) -> NDArray[
         events = values[changed][:count]
         row[: len(events)] = events
     return found
-
-
-def _joined(parts: list[Reading], axis: int) -> Reading:
-    return {name: np.concatenate([part[name] for part in parts], axis) for name in parts[0]}

@@ -13,14 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.baselines.baseline_model import Baseline
-from vpr.evaluation.factor_readers import Reader, Reading, concatenate
+from vpr.evaluation.factor_readers import Reader, Reading, read_in_batches
 from vpr.generation.generate import Below, rollout
 from vpr.model import VPR
 
-CHUNK = 8  # sequences per batch, to bound the memory
 
-
-@torch.no_grad()
 def read_rollout(
     model: VPR,
     reader: Reader,
@@ -28,27 +25,26 @@ def read_rollout(
     level: int,
     steps: int,
     *,
-    samples: bool = False,
     below: Below = "held",
     seed: int = 0,
 ) -> Reading:
     """Observe a video (B, T, *frame), roll out, and read each factor (B, K); see `rollout`."""
     generator = torch.Generator().manual_seed(seed)
-    parts = []
-    for part in torch.split(video.to(model.device, model.dtype), CHUNK):
+
+    def read(part: Tensor) -> Reading:
         state = model.observe(part).state
-        made = rollout(
-            model, state, level, steps, samples=samples, generator=generator, below=below
-        )
-        parts.append(reader(made.frames))
-    return concatenate(parts)
+        return reader(rollout(model, state, level, steps, generator=generator, below=below).frames)
+
+    return read_in_batches(model, video, read)
 
 
-@torch.no_grad()
 def read_reconstruction(model: VPR | Baseline, reader: Reader, video: Tensor) -> Reading:
     """Each factor (B,) in the reconstruction of the last frame of a video (B, T, *frame)."""
-    videos = torch.split(video.to(model.device, model.dtype), CHUNK)
-    return concatenate([reader(model.reconstruct(model.observe(v).c0[:, -1])) for v in videos])
+
+    def read(part: Tensor) -> Reading:
+        return reader(model.reconstruct(model.observe(part).c0[:, -1]))
+
+    return read_in_batches(model, video, read)
 
 
 def in_order(decoded: NDArray[Any], last: NDArray[Any], values: int) -> NDArray[np.bool_]:

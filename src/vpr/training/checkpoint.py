@@ -48,7 +48,7 @@ log = logging.getLogger("vpr")
 
 
 class Checkpoint(NamedTuple):
-    """The state of a training run: tensors by name, and other values in the types of JSON."""
+    """The state of a training run, made by `Session.checkpoint`: tensors, and values for JSON."""
 
     tensors: dict[str, Tensor]
     notes: dict[str, Any]

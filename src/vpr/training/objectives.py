@@ -18,6 +18,8 @@ from vpr.training.distributed import previous_in_batch
 from vpr.utils.tree import tree_map
 
 Objective = Callable[[VPR, Trace], Tensor]  # → (N,)
+BOTTLENECK = 0.5  # nats of `bottleneck` per nat of content
+AHEAD = 64  # events between the two passes of `overshooting`
 
 
 def persistence(model: VPR, trace: Trace) -> Tensor:
@@ -38,14 +40,14 @@ def overshooting(model: VPR, trace: Trace) -> Tensor:
     p̃_τ is predicted from the first event of the sequence alone: s̃_1 = s_1, then
     d̃_{τ+1} = f_tran(s̃_τ, d̃_τ), p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean, as in a rollout. Only
     f_tran and the prior learn from it. A rollout may be much longer than a training sequence, so a
-    second pass starts from the d̃ that another sequence of the batch ended with: predictions must
-    not depend on how long ago a sequence began.
+    second pass starts from the d̃ that another sequence of the batch reaches `AHEAD` events after
+    its end: predictions must not depend on how long ago a sequence began.
     """
     return _each_level(model, trace, _overshooting_of)
 
 
 def bottleneck(model: VPR, trace: Trace) -> Tensor:
-    """Σ_τ 0.1 · D_KL(q_τ ‖ N(0, 1)) over the updates of the levels below the top.
+    """Σ_τ 0.5 · D_KL(q_τ ‖ N(0, 1)) over the updates of the levels below the top.
 
     The ELBO compares a state with its prediction, so a predictable copy of a feature of a higher
     level costs nothing at a lower level. In a rollout of the higher level the copy would stay as it
@@ -55,7 +57,6 @@ def bottleneck(model: VPR, trace: Trace) -> Tensor:
     return torch.stack([*below, trace.c0.new_zeros(())])
 
 
-BOTTLENECK = 0.1  # nats per nat
 OBJECTIVES: dict[str, Objective] = {
     "persistence": persistence,
     "overshooting": overshooting,
@@ -98,8 +99,18 @@ def _overshooting_of(block: Block, level: LevelTrace) -> Tensor:
     path = tree_map(torch.detach, level.updates)
     events = level.evidence.boundary.sum(1)  # (B,)
     first, d = _overshoot(block, path, path.d[:, 0], events)
-    second, _ = _overshoot(block, path, previous_in_batch(d), events)
+    last = path.c[torch.arange(len(d), device=d.device), events.clamp(min=1) - 1]
+    start = previous_in_batch(_far_ahead(block, d, last))
+    second, _ = _overshoot(block, path, start, events)
     return (first + second) / level.evidence.boundary.numel()
+
+
+@torch.no_grad()
+def _far_ahead(block: Block, d: Tensor, c: Tensor) -> Tensor:
+    """d̃ (B, D) after `AHEAD` more predicted events, from d̃ (B, D) under c (B, D)."""
+    for _ in range(AHEAD):
+        d = block.f_tran(block.p(d, c).mean, d)
+    return d
 
 
 def _overshoot(block: Block, path: Updates, d: Tensor, events: Tensor) -> tuple[Tensor, Tensor]:

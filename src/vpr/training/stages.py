@@ -1,6 +1,7 @@
 """A run is a tuple of stages: how β, the criteria and the extra loss terms change over time.
 
-Stages are plain data: the run folder stores them and `vpr train --show` prints them.
+Stages are plain data: the run folder stores them and `vpr train --show` prints them. The stages of
+the presets are `RECIPE` and `PAPER_STAGES` in `vpr.presets`.
 """
 
 from __future__ import annotations

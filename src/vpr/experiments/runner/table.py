@@ -10,6 +10,7 @@ from vpr.experiments.runner.base import Claim
 from vpr.experiments.shared.panels import sample_std
 
 EMPTY = "–"
+NO_BREAK = "\u00a0"  # a space that keeps a number on one line
 
 
 class Footnotes:
@@ -32,9 +33,9 @@ def claims_table(claims: Sequence[Claim], footnotes: Footnotes) -> str:
     head = ["quantity", "paper", "ours", "lowest, highest", "n"]
     rows = []
     for claim in claims:
-        quantity = f"{claim.what} {footnotes.mark(claim.setting)}"
+        quantity = f"{claim.what}{footnotes.mark(claim.setting)}"
         ends = f"{number(min(claim.ours), claim)}, {number(max(claim.ours), claim)}"
-        row = [quantity, str(claim.paper), mean_and_std(claim), ends, str(len(claim.ours))]
+        row = [quantity, _paper(claim), _ours(claim), ends, str(len(claim.ours))]
         rows.append([*row, *_controls(claim)] if has_controls else row)
     return _markdown([*head, "periodic", "random"] if has_controls else head, rows)
 
@@ -62,8 +63,8 @@ def _main_row(
 ) -> list[str]:
     first, last = [EMPTY] * 3, [EMPTY] * 2
     if vpr := row.get("VPR"):
-        ours = f"**{mean_and_std(vpr)}** {footnotes.mark(vpr.setting)}"
-        first, last = [str(vpr.paper), ours, str(len(vpr.ours))], _controls(vpr)
+        ours = f"**{_ours(vpr)}**{footnotes.mark(vpr.setting)}"
+        first, last = [_paper(vpr), ours, str(len(vpr.ours))], _controls(vpr)
     return [what, *first, *(_other(row.get(method), footnotes) for method in others), *last]
 
 
@@ -71,8 +72,17 @@ def _other(claim: Claim | None, footnotes: Footnotes) -> str:
     """The result of another method, and its number in the paper if there is one."""
     if claim is None:
         return EMPTY
-    paper = "" if isinstance(claim.paper, str) else f"; paper {claim.paper}"
-    return f"{mean_and_std(claim)} (n = {len(claim.ours)}{paper}) {footnotes.mark(claim.setting)}"
+    paper = "" if isinstance(claim.paper, str) else f"; paper {_paper(claim)}"
+    return f"{_ours(claim)} (n = {len(claim.ours)}{paper}){footnotes.mark(claim.setting)}"
+
+
+def _ours(claim: Claim) -> str:
+    return mean_and_std(claim).replace(" ", NO_BREAK)
+
+
+def _paper(claim: Claim) -> str:
+    text = str(claim.paper)
+    return text if isinstance(claim.paper, str) else text.replace(" ± ", f"{NO_BREAK}±{NO_BREAK}")
 
 
 def _markdown(head: list[str], rows: Iterable[list[str]]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.boundaries import Kind
-from vpr.evaluation import Lengths, lengths
+from vpr.evaluation import EventLengths, event_lengths
 from vpr.evaluation.scores import Marks
 from vpr.pages.report.observe import LevelObservations
 
@@ -25,7 +25,7 @@ class KeyValues(NamedTuple):
 class LevelStatistics(NamedTuple):
     level: int
     update_rate: float  # share of frames, without the first, at which every level updates
-    lengths: Lengths  # of its events, in frames
+    lengths: EventLengths  # of its events, in frames
     kl: float  # nats per frame
     kinds: dict[Kind, float]  # share of its events
     at_events: KeyValues
@@ -38,7 +38,7 @@ def level_statistics(level: int, found: LevelObservations) -> LevelStatistics:
     return LevelStatistics(
         level=level,
         update_rate=float(later.boundary.mean()),
-        lengths=lengths(found.boundary),
+        lengths=event_lengths(found.boundary),
         kl=float(found.kl.mean()),
         kinds=_kinds(later),
         at_events=_key(later, evaluated & later.boundary),

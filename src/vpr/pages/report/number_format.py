@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vpr.evaluation import Lengths
+from vpr.evaluation import EventLengths
 
 
 def number(value: float | None) -> str:
@@ -14,7 +14,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.095 or not share else f"{100 * share:.1f} %"
 
 
-def duration(lengths: Lengths) -> str:
+def duration(lengths: EventLengths) -> str:
     """The mean length; marked as an estimate if the longest events were all cut off."""
     if not lengths.events:
         return "–"
