@@ -30,6 +30,13 @@ def numbers(text: str) -> tuple[int, ...]:
 numbers.__name__ = "list of numbers"
 
 
+def shard(text: str) -> Shard:
+    return Shard.parse(text)
+
+
+shard.__name__ = "shard (of the form 3/16)"
+
+
 def add_model(parser: argparse.ArgumentParser, *, flag: bool = False) -> None:
     """`MODEL`, or `--model MODEL`."""
     if flag:
@@ -80,7 +87,7 @@ def add_executor(parser: argparse.ArgumentParser, jobs: int) -> None:
     parser.set_defaults(usual_jobs=jobs)
     parser.add_argument(
         "--shard",
-        type=Shard.parse,
+        type=shard,
         default=Shard(1, 1),
         metavar="K/N",
         help="Only the K-th of N parts, for scripts that start N commands. [all]",
