@@ -27,6 +27,8 @@ round.
   segment Footage to files on one core, compared with the content detector of PySceneDetect, for the
           given files or a generated minute; also the shares of decoding and model, and the memory
           of an hour compared with a minute.
+  scaling CPU time of segmentation per frame and per event of each level, and of whole segmentations
+          in 1, 2 and 4 processes compared with their sum.
   baselines
           A training step of VPR, VTA and CW-VAE on the same frames, with the image network of the
           preset; also of VTA with its published image network.
@@ -41,13 +43,16 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.description = DESCRIPTION
     parser.usage = (
         "vpr bench {train,stream,rollout,data,baselines} [--preset PRESET] [--FIELD VALUE …]\n"
-        "       vpr bench segment [FILE …] [--model MODEL]"
+        "       vpr bench segment [FILE …] [--model MODEL]\n"
+        "       vpr bench scaling [--model MODEL]"
     )
     parser.epilog = "The values in brackets are the defaults of the preset."
     parser.add_argument("kind", metavar="KIND", choices=SHOW, help=", ".join(SHOW))
     kind = next((word for word in words if word in SHOW), None)
     if kind == "segment":
         return _declare_segment(parser)
+    if kind == "scaling":
+        return _declare_scaling(parser)
     parser.add_argument("--preset", default=DEFAULT, help=f"Preset to measure. [{DEFAULT}]")
     add_number(parser, "--repeats", 20, "Number of rounds.")
     if kind in (None, "stream"):
@@ -69,6 +74,12 @@ def _declare_segment(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(threads=1)
 
 
+def _declare_scaling(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", default="moving-ball", help="Model. [moving-ball]")
+    add_number(parser, "--repeats", 5, "Number of rounds.")
+    parser.set_defaults(threads=1)
+
+
 def run(arguments: argparse.Namespace) -> int:
     numbers = ("repeats", "frames", "minutes")
     at_least_one(**{name: getattr(arguments, name) for name in numbers if name in arguments})
@@ -84,6 +95,7 @@ def _measure(arguments: argparse.Namespace) -> dict[str, Any]:
     from benchmarks.baselines import bench_baselines
     from benchmarks.data import bench_data
     from benchmarks.rollout import bench_rollout
+    from benchmarks.scaling import bench_scaling
     from benchmarks.segment import bench_segment
     from benchmarks.stream import bench_stream
     from benchmarks.train import bench_train
@@ -94,6 +106,8 @@ def _measure(arguments: argparse.Namespace) -> dict[str, Any]:
     if kind == "segment":
         files, minutes = arguments.files, arguments.minutes
         return bench_segment(files, arguments.model, repeats, minutes, progress_bar)
+    if kind == "scaling":
+        return bench_scaling(arguments.model, repeats, progress_bar)
     config = apply_flags(preset(arguments.preset), vars(arguments))
     if kind == "stream":
         return bench_stream(config, repeats, arguments.frames, progress_bar)

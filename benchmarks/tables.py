@@ -138,6 +138,34 @@ def show_segment(result: dict[str, Any]) -> None:
     )
 
 
+def show_scaling(result: dict[str, Any]) -> None:
+    costs = result["costs"]
+    events = {f"an event of level {n}": s for n, s in enumerate(costs["events"], start=2)}
+    _seconds(
+        f"CPU time of segmentation by {result['model']}, medians of {result['repeats']} rounds",
+        {
+            "a frame: decoding": costs["decoding"],
+            "a frame: image encoder": costs["encoding"],
+            "a frame: comparison of level 2": costs["comparison"],
+            "a frame: recording": costs["recording"],
+            **events,
+        },
+    )
+    print_table(
+        f"The same {result['frames']} frames in each process, {result['cores']} cores",
+        ["processes", "CPU seconds each", "CPU measured / predicted", "seconds"],
+        [
+            [
+                check["processes"],
+                sum(check["cpu_s"]) / check["processes"],
+                check["measured_over_predicted"],
+                check["wall_s"],
+            ]
+            for check in result["checks"]
+        ],
+    )
+
+
 def _how(result: dict[str, Any]) -> str:
     return (
         f"{result['preset']}, threads: {result['threads']}, medians of {result['repeats']} rounds"
@@ -163,5 +191,6 @@ SHOW = {
     "rollout": show_rollout,
     "data": show_data,
     "segment": show_segment,
+    "scaling": show_scaling,
     "baselines": show_baselines,
 }

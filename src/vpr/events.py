@@ -216,9 +216,12 @@ class RandomUpdates:
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
         decision = self.rule.decide(level, time, kl_static, kl_change, typical_kl)
-        drawn = torch.rand(time.shape, generator=self.generator) < self.probability
-        random = drawn.to(time.device) & ~decision.boundary
+        random = self.draw(level, time) & ~decision.boundary
         return decision._replace(boundary=decision.boundary | random, random=random)
+
+    def draw(self, level: int, time: Tensor) -> Tensor:  # (B,)
+        drawn = torch.rand(time.shape, generator=self.generator) < self.probability
+        return drawn.to(time.device)
 
 
 def _by_clock(boundary: Tensor, typical_kl: Tensor) -> Decision:

@@ -91,7 +91,10 @@ class VPR(nn.Module):
 
     @classmethod
     def from_pretrained(cls, name: str) -> VPR:
-        """Load a shipped model ("moving-ball"), a run folder, or a repository of the HF hub."""
+        """Load a shipped model ("moving-ball"), a run folder, or a repository of the HF hub.
+
+        A repository can be pinned to a commit, tag or branch: `owner/name@revision`.
+        """
         from vpr.pretrained import load_model
 
         return load_model(name)

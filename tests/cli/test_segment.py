@@ -13,10 +13,11 @@ import pytest
 from tests.cli.test_cli import vpr
 from tests.segmenting.made import scenes, write_video
 from vpr import VPR, ModelConfig, Timeline
+from vpr.executors import claims, processes
+from vpr.executors.claims import claimed
 from vpr.pretrained import save_pretrained
 from vpr.segmenting.batch import Outcome
 from vpr.segmenting.exports import FORMATS
-from vpr.utils import pool
 
 Capture = pytest.CaptureFixture[str]
 ENDINGS = ("csv", "json", "html", "level2.vtt", "level3.vtt", "level2.ffmeta", "level3.ffmeta")
@@ -211,10 +212,10 @@ def test_export_for_other_programs(here: Path, model: Path, capsys: Capture) -> 
     assert ",".join(FORMATS) in "".join(out.split())
 
 
-class Dying(pool.Worker):
+class Dying(processes.Worker):
     """A process that dies of every file called bad."""
 
-    def assign(self, number: int, target: Any) -> pool.Worker:
+    def assign(self, number: int, target: Any) -> processes.Worker:
         if "bad" in target.source:
             self.process.kill()
             self.process.join()
@@ -224,7 +225,7 @@ class Dying(pool.Worker):
 def test_processes_side_by_side(
     here: Path, model: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "Worker", Dying)
+    monkeypatch.setattr(processes, "Worker", Dying)
     Path("a/bad.mp4").write_bytes(b"deadly")
     Path("a/x.mp4").unlink()
     words = ["segment", "a/bad.mp4", "b", "--model", model, "--out", "out", "--jobs", 2, "--json"]
@@ -235,6 +236,38 @@ def test_processes_side_by_side(
     assert told["a/bad.mp4"]["status"] == "failed"
     assert "ended with code -9" in told["a/bad.mp4"]["trouble"]
     assert Timeline.from_json("out/x.json").frames == 20
+
+
+def test_shards(here: Path, model: Path, capsys: Capture) -> None:
+    words = ["segment", "a/x.mp4", "b", "--model", model, "--out", "out", "--json"]
+    parts = []
+    for number in (1, 2):
+        code, out, _ = vpr(capsys, *words, "--shard", f"{number}/2")
+        assert code == 0
+        parts.append(pieces(out))
+    assert [len(part) for part in parts] == [2, 1]
+    assert {each["status"] for part in parts for each in part.values()} == {"done"}
+    _, out, _ = vpr(capsys, *words)
+    assert {each["status"] for each in pieces(out).values()} == {"skipped"}
+    code, _, err = vpr(capsys, *words, "--shard", "3/2")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "of the form 3/16" in err
+
+
+def test_what_another_process_is_segmenting_is_left_to_it(
+    here: Path, model: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "LAST_PATIENCE", 0.5)
+    words = ["segment", "b", "--model", model, "--out", "out"]
+    with claimed(Path("out/.finished/x.events.claim"), 0.0) as held:
+        assert held
+        code, out, err = vpr(capsys, *words, "--json")
+    assert code == 0
+    assert pieces(out)["b/x.mp4"]["status"] == "elsewhere"
+    assert pieces(out)["b/Ümläut 映画.mp4"]["status"] == "done"
+    assert "1 of 2 are being segmented by other processes" in err
+    _, out, _ = vpr(capsys, *words, "--json")
+    assert [each["status"] for each in pieces(out).values()] == ["skipped", "done"]
 
 
 def test_ok() -> None:

@@ -160,9 +160,9 @@ def test_a_failed_run_is_reported_and_the_others_continue(tmp_path: Path) -> Non
     [
         ([], "name an experiment"),
         (["nonsense"], "no experiment 'nonsense': choose one of"),
-        (["criteria", "--seeds", "0"], "seeds and jobs must be 1 or more"),
-        (["criteria", "--jobs", "-1"], "seeds and jobs must be 1 or more"),
-        (["--list", "--seeds", "-1"], "seeds and jobs must be 1 or more"),
+        (["criteria", "--seeds", "0"], "seeds must be 1 or more"),
+        (["criteria", "--jobs", "-1"], "jobs must be 1 or more"),
+        (["--list", "--seeds", "-1"], "seeds must be 1 or more"),
         (["criteria", "--only", "cd"], "criteria has no variant 'cd': it has both, ce, cu"),
     ],
 )
@@ -175,7 +175,7 @@ def test_errors_are_one_line(
 
 
 def test_only_some_variants(tmp_path: Path) -> None:
-    request = Request(experiment("criteria"), 2, "tiny", 1, tmp_path, tmp_path, ("cu", "both"))
+    request = Request(experiment("criteria"), 2, "tiny", tmp_path, tmp_path, ("cu", "both"))
     assert [(job.variant, job.seed) for job in missing(request)] == [
         ("both", 0),
         ("cu", 0),

@@ -173,16 +173,17 @@ def test_full_disk_leaves_the_last_checkpoint(run: Path, monkeypatch: pytest.Mon
 
 
 def test_hub_id_loads_from_the_hub(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    asked: list[tuple[str, str | None]] = []
 
-    def snapshot_download(name: str, allow_patterns: list[str]) -> str:
-        asked.append(name)
+    def snapshot_download(name: str, revision: str | None, allow_patterns: list[str]) -> str:
+        asked.append((name, revision))
         return str(run)
 
     hub = SimpleNamespace(snapshot_download=snapshot_download)
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     assert VPR.from_pretrained("somebody/a-model").config == RunFolder(run).config().model
-    assert asked == ["somebody/a-model"]
+    assert VPR.from_pretrained("somebody/a-model@1a2b").config == RunFolder(run).config().model
+    assert asked == [("somebody/a-model", None), ("somebody/a-model", "1a2b")]
 
 
 def test_hub_id_without_the_hub_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +193,7 @@ def test_hub_id_without_the_hub_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 
 def test_hub_that_does_not_have_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def snapshot_download(name: str, allow_patterns: list[str]) -> str:
+    def snapshot_download(name: str, revision: str | None, allow_patterns: list[str]) -> str:
         raise ConnectionError
 
     hub = SimpleNamespace(snapshot_download=snapshot_download)

@@ -21,6 +21,7 @@ COMMANDS = {
     "rollout": "Show how each level predicts its next events.",
     "sample": "Show what varies at each level while the others stay constant.",
     "data": "Show a dataset as a picture and a GIF.",
+    "push": "Publish a trained model on the Hugging Face Hub.",
     "reproduce": "Reproduce the figures and tables of the paper.",
     "bench": "Measure speed and memory.",
 }

@@ -7,8 +7,10 @@ import math
 from pathlib import Path
 
 from vpr.errors import VPRError
+from vpr.executors import PLACES, Executor
+from vpr.executors.shard import Shard
 
-MODEL_HELP = "A run folder, a shipped model or a Hugging Face Hub id."
+MODEL_HELP = "A run folder, a shipped model or a Hugging Face Hub id, OWNER/NAME[@REVISION]."
 
 
 def finite(text: str) -> float:
@@ -36,6 +38,13 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 numbers.__name__ = "list of numbers"
+
+
+def shard(text: str) -> Shard:
+    return Shard.parse(text)
+
+
+shard.__name__ = "shard (of the form 3/16)"
 
 
 def add_model(parser: argparse.ArgumentParser, *, flag: bool = False) -> None:
@@ -68,6 +77,43 @@ def add_sequences(
 
 def add_threads(parser: argparse.ArgumentParser, default: int, note: str = "") -> None:
     add_number(parser, "--threads", default, f"CPU threads{note}.")
+
+
+def add_executor(parser: argparse.ArgumentParser, jobs: int) -> None:
+    """Where work runs: `--on`, `--jobs` and `--shard`."""
+    parser.add_argument(
+        "--on",
+        choices=PLACES,
+        default="local",
+        help="Run on this machine, on the Ray cluster of RAY_ADDRESS, or as Slurm jobs with the "
+        "options in SBATCH_PARTITION, SBATCH_TIMELIMIT, … [local]",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help=f"How many run at a time, one core each. [{jobs}; as many as a cluster can]",
+    )
+    parser.set_defaults(usual_jobs=jobs)
+    parser.add_argument(
+        "--shard",
+        type=shard,
+        default=Shard(1, 1),
+        metavar="K/N",
+        help="Only the K-th of N parts, for scripts that start N commands. [all]",
+    )
+
+
+def chosen_executor(arguments: argparse.Namespace, logs: Path, *, reuse: bool) -> Executor:
+    """The executor of `--on` and `--jobs`; Slurm's messages go to a subfolder of `logs`."""
+    from vpr.executors import make_executor
+
+    jobs = arguments.jobs
+    if jobs is None and arguments.on == "local":
+        jobs = arguments.usual_jobs
+    if jobs is not None:
+        at_least_one(jobs=jobs)
+    return make_executor(arguments.on, jobs, logs / ".slurm", reuse=reuse)
 
 
 def add_out_folder(parser: argparse.ArgumentParser, default: Path, what: str) -> None:

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vpr.cli.options import add_number
+from vpr.cli.options import add_executor, chosen_executor
 from vpr.cli.show import print_json, print_table, progress_bars, tell
 from vpr.errors import VPRError
 
 DESCRIPTION = """\
 Run the missing runs of an experiment. Writes one JSON file per run, the figure as PNG and SVG, and
-a summary to results/NAME, and updates results/README.md. Ctrl-C saves and stops; the
-same command resumes.
+a summary to results/NAME, and updates results/README.md. Ctrl-C saves and stops; the same command
+resumes. Several commands, also on several machines, can share the folders: each run is claimed by
+one.
 """
 
 
@@ -23,8 +24,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
     parser.description = DESCRIPTION
     parser.usage = (
-        "vpr reproduce NAME [--seeds N] [--only VARIANT…] [--scale {cpu,paper,tiny}] [--jobs N] "
-        "| --list | --check"
+        "vpr reproduce NAME [--seeds N] [--only VARIANT…] [--scale {cpu,paper,tiny}] "
+        "[--on PLACE] [--jobs N] [--shard K/N] | --list | --check"
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="Experiment; see --list.")
     parser.add_argument(
@@ -43,7 +44,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     )
     scales = "; ".join(f"{name}: {what}" for name, what in SCALES.items())
     parser.add_argument("--scale", choices=SCALES, default="cpu", help=f"{scales}. [cpu]")
-    add_number(parser, "--jobs", 2, "Parallel runs, one core each.")
+    add_executor(parser, 2)
     results, runs = Path("results"), Path("runs") / "reproduce"
     parser.add_argument(
         "--out",
@@ -72,21 +73,24 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.experiments.runner.reproduce import Request, missing, reproduce
 
     chosen = experiment(arguments.name)
+    executor = chosen_executor(arguments, arguments.runs, reuse=False)
     request = Request(
         chosen,
         _seeds(arguments, chosen),
         arguments.scale,
-        arguments.jobs,
         arguments.out,
         arguments.runs,
         tuple(arguments.only),
+        arguments.shard,
     )
     todo = missing(request)
     tell(f"{chosen.title}: {len(todo)} runs to go, {chosen.cost}")
     with progress_bars([job.title for job in todo]) as advance:
         ending = reproduce(
-            request, lambda now: advance(now.task, now.done, now.total or 0, now.note)
+            request, executor, lambda now: advance(now.task, now.done, now.total or 1, now.note)
         )
+    for title in ending.elsewhere:
+        tell(f"{title} is being run by another process.")
     for title, words in ending.failed.items():
         tell(f"{title} failed: {words}")
     _print(_results(arguments, chosen), arguments.json)
@@ -146,7 +150,7 @@ def _list(arguments: argparse.Namespace) -> int:
     rows = []
     for each in EXPERIMENTS.values():
         seeds = _seeds(arguments, each)
-        request = Request(each, seeds, arguments.scale, 1, arguments.out, arguments.runs)
+        request = Request(each, seeds, arguments.scale, arguments.out, arguments.runs)
         total = seeds * len(each.variants(arguments.scale))
         done = total - len(missing(request))
         rows.append(

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vpr.cli.options import (
+    add_executor,
     add_footage,
-    add_number,
     add_out_folder,
-    at_least_one,
+    chosen_executor,
     finite,
     numbers,
     seconds,
@@ -19,8 +19,8 @@ from vpr.cli.options import (
 from vpr.cli.show import print_json, print_table, progress_bars, say, tell
 
 if TYPE_CHECKING:
+    from vpr.executors.base import JobProgress
     from vpr.segmenting.batch import Outcome
-    from vpr.utils.pool import JobProgress
 
 DESCRIPTION = """\
 Find the events in each piece of footage, for all levels from 2, and write for each NAME:
@@ -36,6 +36,7 @@ With --export also NAME.eaf (ELAN), NAME.label-studio.json (predictions for Labe
 
 Folders keep their structure. Finished files are skipped if footage, model and settings are the
 same. Files that cannot be read are reported and do not stop the others; the exit code is then 1.
+Several commands, also on several machines, can share --out: each piece is claimed by one of them.
 """
 
 
@@ -87,7 +88,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         metavar="LIST",
         help="Further formats, with commas between them: eaf, label-studio, otio, edl. [none]",
     )
-    add_number(parser, "--jobs", 1, "Parallel processes, one core each.")
+    add_executor(parser, 1)
     parser.add_argument("--force", action="store_true", help="Do not skip finished files.")
 
 
@@ -98,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.segmenting.selection import Selection
     from vpr.utils.threads import use_threads
 
-    at_least_one(jobs=arguments.jobs)
+    executor = chosen_executor(arguments, arguments.out, reuse=True)
     use_threads(1)
     request = SegmentRequest(
         arguments.model,
@@ -116,9 +117,10 @@ def run(arguments: argparse.Namespace) -> int:
     completed = request.completed(model)
     found = find_targets(arguments.paths, completed.taken)
     outcomes = [Outcome(path, "failed", problem=error) for path, error in found.failed.items()]
-    outcomes += [] if arguments.force else skipped(found.targets, completed)
+    targets = arguments.shard.of(found.targets)
+    outcomes += [] if arguments.force else skipped(targets, completed)
     known = {outcome.source for outcome in outcomes}
-    todo = [target for target in found.targets if target.source not in known]
+    todo = [target for target in targets if target.source not in known]
     for outcome in outcomes:
         _print_problem(outcome)
     with progress_bars([Path(target.source).name for target in todo]) as advance:
@@ -126,7 +128,8 @@ def run(arguments: argparse.Namespace) -> int:
         def on_progress(now: JobProgress) -> None:
             advance(now.task, now.done, max(now.total or 0, now.done + 1), now.note)
 
-        for number, outcome in run_targets(todo, request, model, arguments.jobs, on_progress):
+        ended = run_targets(todo, request, executor, on_progress, force=arguments.force)
+        for number, outcome in ended:
             if outcome.frames:
                 advance(number, outcome.frames, outcome.frames, "frames")
             _print_problem(outcome)
@@ -142,6 +145,7 @@ def _print_problem(outcome: Outcome) -> None:
 def _print_results(outcomes: list[Outcome], arguments: argparse.Namespace) -> int:
     """Print all outcomes, and a last line with those that failed; returns the exit code."""
     failed = [outcome for outcome in outcomes if not outcome.ok]
+    elsewhere = sum(outcome.status == "elsewhere" for outcome in outcomes)
     if arguments.json:
         print_json(
             {
@@ -153,6 +157,8 @@ def _print_results(outcomes: list[Outcome], arguments: argparse.Namespace) -> in
         )
     elif any(outcome.status != "failed" for outcome in outcomes):
         _print_table(outcomes, arguments)
+    if elsewhere:
+        tell(f"{elsewhere} of {len(outcomes)} are being segmented by other processes.")
     if failed and len(outcomes) > 1:
         names = ", ".join(outcome.source for outcome in failed)
         tell(f"vpr: {len(failed)} of {len(outcomes)} failed or are damaged: {names}")

@@ -19,6 +19,7 @@ from vpr.data.base import Recorded, longest
 from vpr.errors import VPRError
 from vpr.presets import PRESETS, preset
 from vpr.training.additions import ADDITIONS, without
+from vpr.training.distributed import STRATEGIES
 from vpr.utils.config_json import to_dict
 
 if TYPE_CHECKING:
@@ -42,6 +43,16 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     add_threads(parser, 1)
     devices = ("cpu", "cuda", "mps", "auto")
     parser.add_argument("--accelerator", default="cpu", choices=devices, help="Device. [cpu]")
+    for name, what in (("--devices", "Processes per machine"), ("--nodes", "Machines")):
+        shown = f"{what}. [1, or as many as torchrun started]"
+        parser.add_argument(name, type=int, metavar="N", help=shown)
+    parser.add_argument(
+        "--strategy",
+        default="auto",
+        choices=STRATEGIES,
+        help="How several devices share a batch: each takes a part, and gradients are averaged "
+        "(ddp). [auto]",
+    )
     parser.usage = "vpr train [PRESET] [--out FOLDER] [--FIELD VALUE …]"
     parser.add_argument(
         "--until",
@@ -98,6 +109,7 @@ class TrainingBar:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from vpr.training.distributed import is_main_process, usual_devices, usual_nodes
     from vpr.training.loop import train
     from vpr.utils.threads import use_threads
 
@@ -114,8 +126,17 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bars([""]) as advance:
         bar = TrainingBar(f"Training {config.preset} in {out}", advance)
         outcome = train(
-            config, out, on_step=bar, until=arguments.until, accelerator=arguments.accelerator
+            config,
+            out,
+            on_step=bar,
+            until=arguments.until,
+            accelerator=arguments.accelerator,
+            devices=usual_devices() if arguments.devices is None else arguments.devices,
+            nodes=usual_nodes() if arguments.nodes is None else arguments.nodes,
+            strategy=arguments.strategy,
         )
+    if not is_main_process():
+        return 0
     held_out = _held_out(config, out) if outcome.finished else {}
     if arguments.json:
         print_json({"run": str(out)} | outcome._asdict() | held_out)

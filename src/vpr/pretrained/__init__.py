@@ -52,6 +52,13 @@ PREPROCESSING = "features.safetensors"
 CALIBRATION = "calibration.safetensors"
 DURATIONS, METRICS = "durations.safetensors", "metrics.jsonl"
 REPORT = "report.html"
+PUBLISHED = [
+    CONFIG,
+    MODEL,
+    DURATIONS,
+    PREPROCESSING,
+    CALIBRATION,
+]  # the files of a repository on the hub
 
 Value = TypeVar("Value")
 
@@ -72,7 +79,10 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
 
 
 def load_model(name: Path | str) -> VPR:
-    """Load a shipped model by name, a folder on this machine, or a repository of the HF hub."""
+    """Load a shipped model by name, a folder on this machine, or a repository of the HF hub.
+
+    `owner/name@revision` pins the commit, tag or branch of a repository.
+    """
     folder = _find(str(name))
     data = read_config(folder).get("model", {})
     if isinstance(data, dict) and KIND in data:
@@ -212,10 +222,11 @@ def _find(name: str) -> Path:
         raise VPRError(
             f"no model {name!r}: give a run folder, a hub id, or {' or '.join(shipped_models())}"
         )
-    return _download(name)
+    return _download(*name.split("@", 1))
 
 
-def _download(name: str) -> Path:
+def _download(name: str, revision: str | None = None) -> Path:
+    """A repository of the hub, at a commit, tag or branch if one is given."""
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
@@ -224,11 +235,11 @@ def _download(name: str) -> Path:
             f"{' or '.join(shipped_models())}; for the hub, pip install 'vpr-torch[hub]' first"
         ) from None
     try:
-        patterns = [CONFIG, MODEL, PREPROCESSING, CALIBRATION, DURATIONS]
-        return Path(snapshot_download(name, allow_patterns=patterns))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=PUBLISHED))
     except Exception as error:  # the client of the hub raises many different types
+        what = name if revision is None else f"{name}@{revision}"
         raise VPRError(
-            f"no folder {name!r} here, nor on the hub: {type(error).__name__}"
+            f"no folder {what!r} here, nor on the hub: {type(error).__name__}"
         ) from error
 
 

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from vpr.errors import VPRError
+from vpr.executors.base import Executor, Failed, OnProgress, Report, Run
+from vpr.executors.claims import Held, claimed, run_claimed
 from vpr.model import VPR
 from vpr.pretrained import fingerprint, load_model
 from vpr.segmenting.completed import CompletedFiles
 from vpr.segmenting.exports import write_exports
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.output_names import Target
-from vpr.segmenting.segment import OnProgress, as_gap, reported_levels, segment
+from vpr.segmenting.segment import OnProgress as OnFrames
+from vpr.segmenting.segment import as_gap, reported_levels, segment
 from vpr.segmenting.segmenter import check_levels, fit_for, with_threshold
 from vpr.segmenting.selection import Selection
 from vpr.segmenting.sweep import sweep
 from vpr.segmenting.timeline import Timeline
 from vpr.utils.files import why
-from vpr.utils.pool import Failed, JobProgress, Report, run_tasks
 from vpr.video.fit import Mode
 from vpr.video.rates import Rate, as_rate
 
-Status = Literal["done", "skipped", "damaged", "failed"]
+Status = Literal["done", "skipped", "damaged", "failed", "elsewhere"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,10 @@ class SegmentRequest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one piece. A damaged piece was read as far as possible, and has its files."""
+    """The result of one piece. A damaged piece was read as far as possible, and has its files.
+
+    A piece with status `elsewhere` is being segmented by another process.
+    """
 
     source: str
     status: Status
@@ -81,7 +86,7 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        return self.status in ("done", "skipped") and self.problem is None
+        return self.status in ("done", "skipped", "elsewhere") and self.problem is None
 
     def as_json(self) -> dict[str, Any]:
         """JSON types; the problem has the key `trouble`."""
@@ -99,10 +104,15 @@ class Outcome:
 def skipped(targets: Sequence[Target], completed: CompletedFiles) -> Iterator[Outcome]:
     """The outcomes of targets that are complete, with the damage found then."""
     for target in targets:
-        summary = completed.summary(target)
-        outcome = None if summary is None else _outcome(summary)
-        if outcome is not None and outcome.source == target.source:
+        outcome = _found(target, completed)
+        if outcome is not None:
             yield outcome
+
+
+def _found(target: Target, completed: CompletedFiles) -> Outcome | None:
+    summary = completed.summary(target)
+    outcome = None if summary is None else _outcome(summary)
+    return outcome if outcome is not None and outcome.source == target.source else None
 
 
 def _outcome(summary: dict[str, Any]) -> Outcome | None:
@@ -119,32 +129,46 @@ def _outcome(summary: dict[str, Any]) -> Outcome | None:
 def run_targets(
     targets: Sequence[Target],
     request: SegmentRequest,
-    model: VPR,
-    jobs: int,
-    on_progress: Callable[[JobProgress], None],
+    executor: Executor,
+    on_progress: OnProgress,
+    *,
+    force: bool = False,
 ) -> Iterator[tuple[int, Outcome]]:
-    """Segment all targets, with their index: in order in this process, or in `jobs` processes."""
-    if min(jobs, len(targets)) <= 1:
-        run = partial(_run_target, request, model, request.completed(model))
-        for number, target in enumerate(targets):
+    """Segment all targets that no other process has claimed, and yield their index and outcome.
 
-            def report(done: int, total: int | None, note: str, number: int = number) -> None:
-                on_progress(JobProgress(number, done, total, note))
-
-            yield number, run(target, report)
-        return
-    for end in run_tasks(targets, partial(_setup, request), jobs, on_progress):
+    With `force`, also those that another process has finished meanwhile.
+    """
+    setup = partial(_Setup, request, force)
+    for end in run_claimed(executor, targets, setup, on_progress):
+        source = targets[end.task].source
         if isinstance(end, Failed):
-            source = targets[end.task].source
             yield end.task, Outcome(source, "failed", problem=f"{source}: {end.message}")
+        elif end.result is Held.ELSEWHERE:
+            yield end.task, Outcome(source, "elsewhere")
         else:
             yield end.task, end.result
 
 
-def _setup(request: SegmentRequest) -> Callable[[Target, Report], Outcome]:
-    """Load the model once per process."""
-    model = request.load()
-    return partial(_run_target, request, model, request.completed(model))
+@dataclass(frozen=True)
+class _Setup:
+    """Loads the model once per process."""
+
+    request: SegmentRequest
+    force: bool
+    patience: float  # with claims
+
+    def __call__(self) -> Run:
+        model = self.request.load()
+        completed = self.request.completed(model)
+
+        def run(target: Target, report: Report) -> Outcome | Held:
+            with claimed(completed.claim(target), self.patience) as mine:
+                if not mine:
+                    return Held.ELSEWHERE
+                found = None if self.force else _found(target, completed)
+                return found or _run_target(self.request, model, completed, target, report)
+
+        return run
 
 
 def _run_target(
@@ -172,9 +196,7 @@ def _run_target(
     return outcome
 
 
-def _segment(
-    target: Target, request: SegmentRequest, model: VPR, on_progress: OnProgress
-) -> Outcome:
+def _segment(target: Target, request: SegmentRequest, model: VPR, on_progress: OnFrames) -> Outcome:
     timeline = segment(
         target.source,
         model,
@@ -201,7 +223,7 @@ def _segment(
     )
 
 
-def _sweep(target: Target, request: SegmentRequest, model: VPR, on_progress: OnProgress) -> Outcome:
+def _sweep(target: Target, request: SegmentRequest, model: VPR, on_progress: OnFrames) -> Outcome:
     from vpr.segmenting.sweep_files import write_sweep
 
     inputs = ModelInput(model, request.fit or fit_for(request.model))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vpr.errors import VPRError
+from vpr.executors.claims import SUFFIX
 from vpr.segmenting.output_names import Target, identity
 from vpr.utils.files import read_json, write_json
 from vpr.video.finding import images_in, is_address
@@ -54,6 +55,11 @@ class CompletedFiles:
             "summary": summary,
         }
         write_json(self._path(target.name), record)
+
+    def claim(self, target: Target) -> Path:
+        """The file by which a process claims a piece, see `vpr.executors.claims`."""
+        path = self._path(target.name)
+        return path.with_name(path.name + SUFFIX)
 
     def _files(self, name: str, record: dict[str, Any]) -> list[str]:
         """The files of a record that can be ours: in one folder, called `name` with suffixes.

@@ -7,22 +7,22 @@ import math
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
 from typing import NamedTuple
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor
 from torch.nn.utils import get_total_norm
 
 from vpr.config import RunConfig
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.state import Loss
-from vpr.training.checkpoint import RunFolder
+from vpr.state import Loss, Trace
+from vpr.training.checkpoint import Checkpoint, RunFolder
+from vpr.training.distributed import Strategy, Team
 from vpr.training.metrics import MetricsLog
 from vpr.training.objectives import objective
 from vpr.training.session import Session
@@ -66,6 +66,9 @@ def train(
     inspect: Callable[[Session], None] | None = None,
     until: int | None = None,
     accelerator: str = "cpu",
+    devices: int = 1,
+    nodes: int = 1,
+    strategy: Strategy = "auto",
     make_session: Callable[[RunConfig, torch.device], Session] = Session,
 ) -> Outcome:
     """Train into the folder `out`, or resume the run in this folder.
@@ -73,22 +76,26 @@ def train(
     Stops with a checkpoint at the end, at step `until`, and at Ctrl-C or SIGTERM. After each step,
     `on_step` is called with the metrics of the step and `inspect` with the session, which it must
     not change. `make_session` selects another model class, see `vpr.baselines`.
+
+    With several `devices` per machine or several machines (`nodes`), each process takes a part of
+    every batch, see `vpr.training.distributed`. Only the first writes and calls the functions.
     """
     start = perf_counter()
-    fabric = _fabric(accelerator)
     until = sys.maxsize if until is None else until
     if until < 1:
         raise VPRError(f"until must be 1 or more, got {until}")
+    team = Team(accelerator, devices, nodes, strategy)
     folder = RunFolder(out)
-    with folder.locked():
-        session = make_session(config, fabric.device)
-        folder.claim(config)
-        folder.resume(session.restore)
+    with team.one_error(), ExitStack() as stack:
+        team.check(config.training.batch_size)
+        team.from_main(lambda: stack.enter_context(folder.locked()))
+        session = make_session(config, team.fabric.device)
+        _resume(session, folder, team)
         if session.step < until and not session.is_finished:
-            log = MetricsLog(folder, config, session.step)
-            trainer = Trainer(session, folder, log, fabric)
+            log = MetricsLog(folder, config, session.step) if team.rank == 0 else None
+            trainer = Trainer(session, folder, log, team)
             try:
-                with log, _stop_signal() as stopped, without_denormals():
+                with log or nullcontext(), _stop_signal() as stopped, without_denormals():
                     trainer.run(until, stopped, on_step, inspect)
             except KeyboardInterrupt:  # a second Ctrl-C
                 logger.warning("Stopped at once; the last checkpoint is of step %d.", trainer.saved)
@@ -96,16 +103,27 @@ def train(
     return _outcome(session, until, perf_counter() - start)
 
 
+def _resume(session: Session, folder: RunFolder, team: Team) -> None:
+    """Claim the folder and restore its last checkpoint; the first process reads it for all."""
+
+    def restore() -> Checkpoint | None:
+        folder.claim(session.config)
+        folder.resume(session.restore)
+        return session.checkpoint() if session.step and not team.alone else None
+
+    checkpoint = team.from_main(restore)
+    if checkpoint is not None and team.rank:
+        session.restore(checkpoint)
+
+
 class Trainer:
     """Performs training steps on a session, and writes metrics and checkpoints."""
 
     def __init__(
-        self, session: Session, folder: RunFolder, log: MetricsLog, fabric: Fabric
+        self, session: Session, folder: RunFolder, log: MetricsLog | None, team: Team
     ) -> None:
-        self.session, self.folder, self.log, self.fabric = session, folder, log, fabric
+        self.session, self.folder, self.log, self.team = session, folder, log, team
         self.saved = session.step  # the step of the last checkpoint
-        self.model, self.optimiser = fabric.setup(session.model, session.optimiser)
-        self.model.mark_forward_method("loss")
 
     def run(
         self,
@@ -117,12 +135,13 @@ class Trainer:
         """Train until the end, step `until`, or until `stopped` returns True."""
         session = self.session
         every = session.config.training.checkpoint_every
-        while session.step < min(session.last(), until) and not stopped():
-            progress = self.step(self.fabric.to_device(session.batch()))
+        main = self.team.rank == 0
+        while session.step < min(session.last(), until) and not self.team.any(stopped()):
+            progress = self.step(session.batch())
             self._log(progress)
-            if on_step is not None:
+            if on_step is not None and main:
                 on_step(progress)
-            if inspect is not None:
+            if inspect is not None and main:
                 inspect(session)
             if session.step % every == 0:
                 self._save()
@@ -130,11 +149,14 @@ class Trainer:
             self._save()
 
     def _save(self) -> None:
-        self.folder.save(self.session.model, self.session.checkpoint())
+        if self.team.rank == 0:
+            self.folder.save(self.session.model, self.session.checkpoint())
         self.saved = self.session.step
 
     def _log(self, progress: Progress) -> None:
         """Write the metrics of a step; if that fails, save a checkpoint before stopping."""
+        if self.log is None:
+            return
         try:
             self.log.push(progress)
         except WriteError as error:
@@ -144,24 +166,29 @@ class Trainer:
 
     def step(self, video: Tensor) -> Progress:
         """One step of Adam. Raises before weights change if loss or gradient are not finite."""
-        session, training = self.session, self.session.config.training
-        session.model.rule = session.training_rule()
-        for group in self.optimiser.param_groups:
+        session, team, training = self.session, self.team, self.session.config.training
+        model, (sequences, frames) = session.model, video.shape[:2]
+        rule = session.training_rule()
+        model.rule = team.rule(rule, sequences, frames, session.config.model.levels)
+        for group in session.optimiser.param_groups:
             group["lr"] = session.learning_rate()
-        sequences, frames = video.shape[:2]
-        noise = session.model.noise(sequences, frames, session.noise)
-        loss: Loss = self.model.loss(
-            video, session.initial_state(), noise, decoded=session.decoded()
+        noise = model.noise(sequences, frames, session.noise)  # (T, N, B, S)
+        loss = model.loss(
+            team.part(video).to(model.device),
+            team.part(session.initial_state()),
+            team.part(noise, axis=2),
+            decoded=team.part_of_frames(session.decoded(), sequences, frames),
         )
         names = session.stage().objectives
-        terms = {name: objective(name)(session.model, loss.trace) for name in names}
+        terms = {name: objective(name)(model, loss.trace) for name in names}
         total = self._total(loss, terms)
-        progress = _progress(session, total, loss, terms)
-        self.optimiser.zero_grad()
-        self.fabric.backward(total)
-        _clip(session.model, training.clip, session.step)
-        self.optimiser.step()
-        session.advance(loss.trace)
+        progress = _progress(session, team, total, loss, terms)
+        session.optimiser.zero_grad()
+        torch.autograd.backward(total)
+        team.average_gradients(model)
+        _clip(model, training.clip, session.step)
+        session.optimiser.step()
+        session.advance(_of_all(loss.trace, team))
         return progress
 
     def _total(self, loss: Loss, terms: dict[str, Tensor]) -> Tensor:
@@ -169,7 +196,7 @@ class Trainer:
         session = self.session
         beta = loss.kl.new_tensor(session.beta())
         balanced = session.config.training.kl_balancing and beta[0] < 1
-        kl = loss.kl * balance(loss.kl) if balanced else loss.kl
+        kl = loss.kl * balance(self.team.mean(loss.kl)) if balanced else loss.kl
         penalty = torch.stack([kl, *terms.values()]).sum(0)  # (N,)
         return session.reconstruction_weight * loss.reconstruction + beta @ penalty
 
@@ -180,11 +207,20 @@ def balance(kl: Tensor) -> Tensor:
     return share / share.mean().clamp(min=1e-8)
 
 
-def _progress(session: Session, total: Tensor, loss: Loss, terms: dict[str, Tensor]) -> Progress:
-    """The metrics of a step, transferred from the device in one call."""
+def _of_all(trace: Trace, team: Team) -> Trace:
+    """A trace with the windows of D_st of all processes."""
+    if team.alone:
+        return trace
+    return trace._replace(state=trace.state._replace(windows=team.whole(trace.state.windows)))
+
+
+def _progress(
+    session: Session, team: Team, total: Tensor, loss: Loss, terms: dict[str, Tensor]
+) -> Progress:
+    """The metrics of a step, the mean of all processes, transferred in one call."""
     levels = session.config.model.levels
     parts = [total[None], loss.reconstruction[None], loss.kl, loss.update_rate, *terms.values()]
-    value, reconstruction, *rest = torch.cat(parts).detach().tolist()
+    value, reconstruction, *rest = team.mean(torch.cat(parts).detach()).tolist()
     _check_finite("loss", value, session.step)
     kl, rates, *others = (rest[i : i + levels] for i in range(0, len(rest), levels))
     return Progress(
@@ -225,13 +261,6 @@ def _outcome(session: Session, until: int, seconds: float) -> Outcome:
         interrupted=session.step < until and not session.is_finished,
         seconds=seconds,
     )
-
-
-def _fabric(accelerator: str) -> Fabric:
-    try:
-        return Fabric(accelerator=accelerator, devices=1)
-    except Exception as error:  # Lightning has a separate type for each missing device
-        raise VPRError(f"accelerator {accelerator!r} is not available on this machine") from error
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from vpr.block import Block, Updates
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.state import LevelTrace, Trace
+from vpr.training.distributed import previous_in_batch
 from vpr.utils.tree import tree_map
 
 Objective = Callable[[VPR, Trace], Tensor]  # → (N,)
@@ -99,7 +100,8 @@ def _overshooting_of(block: Block, level: LevelTrace) -> Tensor:
     events = level.evidence.boundary.sum(1)  # (B,)
     first, d = _overshoot(block, path, path.d[:, 0], events)
     last = path.c[torch.arange(len(d), device=d.device), events.clamp(min=1) - 1]
-    second, _ = _overshoot(block, path, _far_ahead(block, d, last).roll(1, 0), events)
+    start = previous_in_batch(_far_ahead(block, d, last))
+    second, _ = _overshoot(block, path, start, events)
     return (first + second) / level.evidence.boundary.numel()
 
 

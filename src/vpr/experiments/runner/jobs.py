@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
+from vpr.executors.base import Done, Executor, Failed, OnProgress, Report, Run, stop_signals
+from vpr.executors.claims import SUFFIX, Held, claimed, run_claimed
 from vpr.experiments.runner.base import Advance, Stopped
-from vpr.utils.pool import Failed, JobProgress, run_tasks, stop_signals
-
-STOPPED = 130  # exit code of an interrupted run
 
 
 class Job(NamedTuple):
@@ -34,30 +33,44 @@ class Outcome(NamedTuple):
     """How a list of jobs ended."""
 
     failed: dict[str, str]  # title of the job → error message
+    elsewhere: list[str]  # titles of jobs that other processes are running
     stopped: bool
 
 
-def run_jobs(todo: list[Job], jobs: int, on_progress: Callable[[JobProgress], None]) -> Outcome:
-    """Run all jobs in order, `jobs` at a time.
+def run_jobs(todo: list[Job], executor: Executor, on_progress: OnProgress) -> Outcome:
+    """Run all jobs that no other process has claimed, in order.
 
     On the first Ctrl-C or SIGTERM, no further job starts and running jobs save their state and
     stop; on the second, they are killed.
     """
     failed: dict[str, str] = {}
+    elsewhere: list[str] = []
     with (
         stop_signals() as received,
-        closing(
-            run_tasks(todo, _setup, jobs, on_progress, reuse=False, stop_requests=received)
-        ) as ended,
+        closing(run_claimed(executor, todo, _Setup, on_progress, stop_requests=received)) as ended,
     ):
         for end in ended:
-            if isinstance(end, Failed) and not (end.code == STOPPED or (end.code and received)):
+            if isinstance(end, Failed) and not (end.code and received):
                 failed[todo[end.task].title] = end.message
-        return Outcome(failed, bool(received))
+            elif isinstance(end, Done) and end.result is Held.ELSEWHERE:
+                elsewhere.append(todo[end.task].title)
+        return Outcome(failed, elsewhere, bool(received))
 
 
-def _setup() -> Callable[[Job, Advance], None]:
-    return _run
+@dataclass(frozen=True)
+class _Setup:
+    patience: float  # with claims
+
+    def __call__(self) -> Run:
+        return self._run
+
+    def _run(self, job: Job, report: Report) -> Held | None:
+        with claimed(job.path.with_name(job.path.name + SUFFIX), self.patience) as mine:
+            if not mine:
+                return Held.ELSEWHERE
+            if not job.path.exists():  # another process may have finished it meanwhile
+                _run(job, report)
+            return None
 
 
 def _run(job: Job, advance: Advance) -> None:
@@ -68,8 +81,8 @@ def _run(job: Job, advance: Advance) -> None:
     try:
         measured = EXPERIMENTS[job.experiment].measure(job.config, job.seed, job.runs, advance)
         save(job.path, job.config, job.seed, measured)
-    except Stopped:
-        raise SystemExit(STOPPED) from None
+    except Stopped:  # its state is saved
+        return
     finally:
         signal.signal(signal.SIGTERM, before)
 

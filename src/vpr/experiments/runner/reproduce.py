@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from vpr.errors import VPRError
+from vpr.executors.base import Executor, OnProgress
+from vpr.executors.shard import Shard
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.jobs import Job, Outcome, run_jobs
 from vpr.experiments.runner.results_page import write_results_page
@@ -17,7 +18,6 @@ from vpr.experiments.runner.table import mean_and_std
 from vpr.experiments.shared.panels import sample_std
 from vpr.utils.figures import require_matplotlib, write_figure
 from vpr.utils.files import write_json
-from vpr.utils.pool import JobProgress
 
 SUMMARY = "summary.json"
 
@@ -28,24 +28,23 @@ class Request(NamedTuple):
     experiment: Experiment
     seeds: int
     scale: Scale
-    jobs: int
     out: Path
     runs: Path
     only: tuple[str, ...] = ()  # variants; all if empty
+    shard: Shard = Shard(1, 1)
 
 
 def missing(request: Request) -> list[Job]:
     """Runs without a result file: all variants of seed 0, then of seed 1, …"""
-    if request.seeds < 1 or request.jobs < 1:
-        raise VPRError(f"seeds and jobs must be 1 or more, got {request.seeds}, {request.jobs}")
+    if request.seeds < 1:
+        raise VPRError(f"seeds must be 1 or more, got {request.seeds}")
     experiment, folder = request.experiment, results_folder(request.out, request.scale)
-    todo = []
+    jobs = []
     for seed in range(request.seeds):
         for variant, config in _chosen(request).items():
             path = result_path(folder, experiment, variant, seed)
-            if not path.exists():
-                todo.append(Job(experiment.name, variant, seed, config, path, request.runs))
-    return todo
+            jobs.append(Job(experiment.name, variant, seed, config, path, request.runs))
+    return [job for job in request.shard.of(jobs) if not job.path.exists()]
 
 
 def _chosen(request: Request) -> dict[str, Any]:
@@ -60,11 +59,11 @@ def _chosen(request: Request) -> dict[str, Any]:
     }
 
 
-def reproduce(request: Request, on_progress: Callable[[JobProgress], None]) -> Outcome:
+def reproduce(request: Request, executor: Executor, on_progress: OnProgress) -> Outcome:
     """Run the missing runs, and update figure, summary and results page."""
     folder = results_folder(request.out, request.scale)
     write_outputs(request.experiment, folder, request.scale)  # fail early, before any training
-    ending = run_jobs(missing(request), request.jobs, on_progress)
+    ending = run_jobs(missing(request), executor, on_progress)
     write_outputs(request.experiment, folder, request.scale)
     return ending
 

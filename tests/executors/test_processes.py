@@ -11,7 +11,8 @@ from functools import partial
 import pytest
 
 from vpr.errors import VPRError
-from vpr.utils.pool import Done, Failed, JobProgress, Report, run_tasks, stop_signals
+from vpr.executors.base import Done, Failed, JobProgress, Report, stop_signals
+from vpr.executors.processes import Processes, ThisProcess
 
 
 def make_runner(kind: str) -> Callable[[str, Report], str]:
@@ -33,7 +34,7 @@ def test_each_task_ends_once() -> None:
     tasks = ["a", "wrong", "b", "deadly", "c"]
     shown: list[JobProgress] = []
     ended = {
-        end.task: end for end in run_tasks(tasks, partial(make_runner, "ran"), 2, shown.append)
+        end.task: end for end in Processes(2).run(tasks, partial(make_runner, "ran"), shown.append)
     }
     assert sorted((now.task, now.note) for now in shown) == list(enumerate(tasks))
     assert ended[1] == Failed(1, "a mistake of the user")
@@ -46,7 +47,7 @@ def test_each_task_ends_once() -> None:
 
 @pytest.mark.parametrize(("reuse", "processes"), [(True, 1), (False, 3)])
 def test_a_process_for_several_tasks_or_one(reuse: bool, processes: int) -> None:
-    ends = run_tasks("abc", partial(make_runner, "x"), 1, lambda now: None, reuse=reuse)
+    ends = Processes(1, reuse).run("abc", partial(make_runner, "x"), lambda now: None)
     results = [end.result for end in ends if isinstance(end, Done)]
     assert [result.split()[1] for result in results] == list("abc")
     assert len({result.split()[2] for result in results}) == processes
@@ -54,14 +55,22 @@ def test_a_process_for_several_tasks_or_one(reuse: bool, processes: int) -> None
 
 def test_a_stop_request_ends_what_runs_and_starts_nothing() -> None:
     requests: list[int] = []
-    ends = run_tasks(
-        ["slow", "never"],
-        partial(make_runner, "x"),
-        1,
-        lambda now: requests.append(1),
-        stop_requests=requests,
+    ends = Processes(1).run(
+        ["slow", "never"], partial(make_runner, "x"), lambda now: requests.append(1), requests
     )
     assert list(ends) == [Failed(0, "its process ended with code -15", -15)]
+
+
+def test_in_this_process() -> None:
+    shown: list[JobProgress] = []
+    ends = ThisProcess().run(["a", "wrong", "b"], partial(make_runner, "ran"), shown.append)
+    mine = os.getpid()
+    assert list(ends) == [
+        Done(0, f"ran a {mine}"),
+        Failed(1, "a mistake of the user"),
+        Done(2, f"ran b {mine}"),
+    ]
+    assert [now.task for now in shown] == [0, 1, 2]
 
 
 def test_stop_signals_are_collected_and_handlers_restored() -> None:

@@ -1,0 +1,87 @@
+"""What every executor offers: run tasks somewhere, report progress, yield results as they end."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+from vpr.errors import VPRError
+
+Report = Callable[[int, int | None, str], None]  # done, total if known, note
+Run = Callable[[Any, Report], Any]  # (task, report) → result
+Setup = Callable[[], Run]
+
+
+class JobProgress(NamedTuple):
+    """Progress of one task."""
+
+    task: int  # its index
+    done: int
+    total: int | None
+    note: str
+
+
+class Done(NamedTuple):
+    """A task that ended with a result."""
+
+    task: int
+    result: Any
+
+
+class Failed(NamedTuple):
+    """A task that ended with a VPRError (`code` is None), or whose process ended with `code`."""
+
+    task: int
+    message: str
+    code: int | None = None
+
+
+OnProgress = Callable[[JobProgress], None]
+Ends = Generator[Done | Failed, None, None]
+
+
+class Executor(Protocol):
+    """Runs tasks in this process, in several, or on several machines."""
+
+    def run(
+        self,
+        tasks: Sequence[Any],
+        setup: Setup,
+        on_progress: OnProgress,
+        stop_requests: Sequence[int] = (),
+    ) -> Ends:
+        """Run all tasks, and yield each when it ends.
+
+        `setup` runs once in each process and gives the function that runs a task; both it and the
+        tasks are pickled. After the first stop request no task starts and those that run are asked
+        to stop; after the second they are killed.
+        """
+        ...
+
+
+def run_one(run: Run, number: int, task: Any, on_progress: OnProgress) -> Done | Failed:
+    """Run a task; mistakes of the user become a `Failed`."""
+
+    def report(done: int, total: int | None, note: str) -> None:
+        on_progress(JobProgress(number, done, total, note))
+
+    try:
+        return Done(number, run(task, report))
+    except VPRError as error:
+        return Failed(number, str(error))
+
+
+@contextmanager
+def stop_signals() -> Iterator[list[int]]:
+    """Collect SIGINT, SIGTERM and SIGHUP in a list instead of acting on them."""
+    received: list[int] = []
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [getattr(signal, name) for name in names]
+    before = {n: signal.signal(n, lambda number, frame: received.append(number)) for n in numbers}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

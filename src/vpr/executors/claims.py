@@ -1,0 +1,85 @@
+"""Claims: files that keep processes and machines with a shared folder from repeating work.
+
+A claim is a `filelock.SoftFileLease`: a file that is created atomically, names its owner, and is
+refreshed while the owner works. It expires when its owner is a process of this machine that no
+longer exists, or when it was not refreshed for `LEASE` seconds, measured by the clock of the
+process that wants it. A process that was suspended for longer may overlap with the one that took
+its work over; results are written atomically, so that one of the two remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from filelock import LeaseSettingsMismatch, SoftFileLease, Timeout
+
+from vpr.errors import VPRError
+from vpr.executors.base import Done, Ends, Executor, JobProgress, OnProgress, Setup
+from vpr.utils.files import why
+
+LEASE = 60.0  # seconds; the same for all processes
+LAST_PATIENCE = LEASE + 5.0  # seconds, enough to see that a claim is not refreshed
+SUFFIX = ".claim"
+
+
+class Held(Enum):
+    """The result of a task that another process has claimed."""
+
+    ELSEWHERE = "elsewhere"
+
+
+@contextmanager
+def claimed(path: Path, patience: float) -> Iterator[bool]:
+    """Claim a piece of work by the file `path`; False if another process still holds it."""
+    lease = SoftFileLease(path, lease_duration=LEASE)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(Timeout):
+            lease.acquire(timeout=0)  # or remove the claim of a process that is dead
+        if not lease.is_locked:
+            lease.acquire(timeout=patience)
+    except Timeout:
+        yield False
+        return
+    except LeaseSettingsMismatch as error:
+        raise VPRError(f"{path} is a claim of another version of vpr: use one version") from error
+    except OSError as error:
+        raise VPRError(f"cannot claim work in {path.parent}: {why(error)}") from error
+    try:
+        yield True
+    finally:
+        with suppress(OSError):  # the folder was deleted meanwhile
+            lease.release()
+
+
+def run_claimed(
+    executor: Executor,
+    tasks: Sequence[Any],
+    setup: Callable[[float], Setup],
+    on_progress: OnProgress,
+    stop_requests: Sequence[int] = (),
+) -> Ends:
+    """Run tasks that are claimed; those that other processes hold are tried once more at the end.
+
+    `setup` is given the patience for `claimed`. Tasks whose claims are still refreshed at the end
+    have the result `Held.ELSEWHERE`.
+    """
+    held = []
+    for end in executor.run(tasks, setup(0.0), on_progress, stop_requests):
+        if isinstance(end, Done) and end.result is Held.ELSEWHERE:
+            held.append(end.task)
+        else:
+            yield end
+    if not held:
+        return
+
+    def report(now: JobProgress) -> None:
+        on_progress(now._replace(task=held[now.task]))
+
+    again = [tasks[number] for number in held]
+    for end in executor.run(again, setup(LAST_PATIENCE), report, stop_requests):
+        yield end._replace(task=held[end.task])

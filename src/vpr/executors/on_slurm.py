@@ -1,0 +1,111 @@
+"""Tasks as a Slurm job array, submitted by submitit, which also resubmits jobs that were preempted.
+
+Options of the jobs are Slurm's environment variables: SBATCH_PARTITION, SBATCH_TIMELIMIT, …
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vpr.errors import VPRError
+from vpr.executors.base import Done, Ends, Failed, JobProgress, OnProgress, Setup, run_one
+
+POLL = 1.0  # seconds between checks for ended jobs and stop requests
+LARGEST_ARRAY = 1000  # jobs; Slurm's usual limit is 1001
+AT_A_TIME = 256
+MINUTES = 24 * 60  # unless SBATCH_TIMELIMIT is set
+
+
+@dataclass(frozen=True)
+class SlurmCluster:
+    """Runs a job for each task, `workers` at a time; with many tasks, a job runs several."""
+
+    logs: Path  # a folder that all machines share
+    workers: int | None = None
+    cluster: str = "slurm"  # or "local", submitit's processes on this machine
+
+    def run(
+        self,
+        tasks: Sequence[Any],
+        setup: Setup,
+        on_progress: OnProgress,
+        stop_requests: Sequence[int] = (),
+    ) -> Ends:
+        numbered = list(enumerate(tasks))
+        count = min(len(tasks), LARGEST_ARRAY)
+        parts = [Part(setup, numbered[first::count]) for first in range(count)]
+        running = dict(zip(self._submit(parts), parts, strict=True)) if parts else {}
+        handled = 0
+        try:
+            while running:
+                for job in [job for job in running if job.done()]:
+                    yield from _ends(job, running.pop(job))
+                for job, part in running.items():
+                    for number, _ in part.tasks:
+                        on_progress(JobProgress(number, 0, None, f"job {job.job_id}: {job.state}"))
+                if len(stop_requests) > handled:
+                    for job in running:
+                        job.cancel()
+                    handled = len(stop_requests)
+                time.sleep(POLL)
+        finally:
+            for job in running:
+                job.cancel()
+
+    def _submit(self, parts: list[Part]) -> list[Any]:
+        try:
+            import submitit
+        except ImportError:
+            raise VPRError("--on slurm needs submitit: pip install 'vpr-torch[slurm]'") from None
+        try:
+            executor = submitit.AutoExecutor(self.logs / "%j", cluster=self.cluster)
+            executor.update_parameters(
+                name="vpr",
+                cpus_per_task=1,
+                timeout_min=MINUTES,
+                slurm_array_parallelism=self.workers or AT_A_TIME,
+            )
+            with executor.batch():
+                return [executor.submit(part) for part in parts]
+        except (RuntimeError, OSError, submitit.core.utils.FailedJobError) as error:
+            reason = " ".join(str(error).split())
+            raise VPRError(f"Slurm did not accept the jobs: {reason}") from error
+
+
+@dataclass(frozen=True)
+class Part:
+    """The tasks of one job."""
+
+    setup: Setup
+    tasks: list[tuple[int, Any]]
+
+    def __call__(self) -> list[Done | Failed]:
+        from vpr.utils.threads import use_threads
+
+        use_threads(1)
+        run = self.setup()
+        return [run_one(run, number, task, lambda now: None) for number, task in self.tasks]
+
+    def checkpoint(self) -> Any:
+        """Called by submitit before time runs out or the job is preempted: what to submit again.
+
+        What is finished by then is found finished.
+        """
+        from submitit.helpers import DelayedSubmission
+
+        return DelayedSubmission(self)
+
+
+def _ends(job: Any, part: Part) -> list[Done | Failed]:
+    import submitit
+
+    try:
+        ends: list[Done | Failed] = job.result()
+    except submitit.core.utils.UncompletedJobError:
+        words = f"job {job.job_id} ended as {job.state}; its messages are in {job.paths.stderr}"
+        return [Failed(number, words, 1) for number, _ in part.tasks]
+    return ends

@@ -1,0 +1,214 @@
+"""Training with several processes: each takes its part of every batch, and all do the same step.
+
+Every process draws the whole batch, the whole noise and all random updates from the same seeds, and
+keeps its own rows. The gradients, KL divergences and metrics are averaged, and the windows of D_st
+of all sequences are gathered after each step, so that every process has the same session: that of a
+single process with the whole batch. No other state is carried from step to step.
+
+Lightning Fabric starts the processes, or finds those that torchrun has started.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import torch
+import torch.distributed as dist
+from lightning_fabric import Fabric
+from torch import Tensor, nn
+
+from vpr.errors import VPRError
+from vpr.events import RandomUpdates, Rule, Window
+from vpr.utils.tree import Tree, tree_map
+
+Strategy = Literal["auto", "ddp"]
+STRATEGIES: tuple[Strategy, ...] = ("auto", "ddp")
+Value = TypeVar("Value")
+
+LOST = "another process of this run ended: all have stopped, and the last checkpoint is intact"
+
+
+class LostError(VPRError):
+    """Another process of the run has ended."""
+
+
+def is_main_process() -> bool:
+    """Whether this process writes the run folder and reports."""
+    return not dist.is_initialized() or dist.get_rank() == 0
+
+
+def usual_devices() -> int:
+    """Per machine: as many as torchrun has started processes, or 1."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+
+
+def usual_nodes() -> int:
+    return int(os.environ.get("GROUP_WORLD_SIZE", 1))
+
+
+def previous_in_batch(value: Tensor) -> Tensor:  # (B, ...)
+    """For each sequence, the value of the sequence before it in the whole batch; no gradients."""
+    if not dist.is_initialized():
+        return value.detach().roll(1, 0)
+    last = _gathered(value.detach()[-1:])  # of each process
+    return torch.cat([last[dist.get_rank() - 1], value.detach()[:-1]])
+
+
+class Team:
+    """The processes that train one model; usually this process alone."""
+
+    def __init__(
+        self, accelerator: str, devices: int = 1, nodes: int = 1, strategy: Strategy = "auto"
+    ) -> None:
+        if devices < 1 or nodes < 1:
+            raise VPRError(f"devices and nodes must be 1 or more, got {devices} and {nodes}")
+        parent = os.getppid()
+        logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
+        try:
+            self.fabric = Fabric(
+                accelerator=accelerator,
+                devices=devices,
+                num_nodes=nodes,
+                strategy="ddp" if devices * nodes > 1 else strategy,
+            )
+            self.fabric.launch()
+        except Exception as error:  # Lightning has a separate type for each missing device
+            if devices * nodes > 1:
+                reason = " ".join(str(error).split())
+                raise VPRError(f"cannot start {devices * nodes} processes: {reason}") from error
+            raise VPRError(
+                f"accelerator {accelerator!r} is not available on this machine"
+            ) from error
+        self.rank, self.size = self.fabric.global_rank, self.fabric.world_size
+        self._parent = parent
+        if self.rank:
+            logging.getLogger("vpr").setLevel(logging.ERROR)
+
+    @property
+    def alone(self) -> bool:
+        return self.size == 1
+
+    @contextmanager
+    def one_error(self) -> Iterator[None]:
+        """If all processes fail for the same reason, one of each machine says so."""
+        try:
+            yield
+        except VPRError as error:
+            if self.alone or self._speaks(error):
+                raise
+            raise SystemExit(1) from None
+
+    def _speaks(self, error: VPRError) -> bool:
+        local = self.fabric.local_rank
+        if local == 1 and isinstance(error, LostError):  # perhaps the first process is dead
+            time.sleep(1.0)
+            return os.getppid() != self._parent
+        return local == 0
+
+    def check(self, batch: int) -> None:
+        if batch % self.size:
+            raise VPRError(
+                f"a batch of {batch} sequences cannot be divided among {self.size} processes: "
+                "change --training.batch-size or --devices"
+            )
+
+    def from_main(self, make: Callable[[], Value]) -> Value:
+        """The value that `make` returns in the first process, for all; or its error."""
+        if self.alone:
+            return make()
+        found: list[Any] = [None, None]
+        if self.rank == 0:
+            try:
+                found[0] = make()
+            except VPRError as error:
+                found[1] = str(error)
+        _call(dist.broadcast_object_list, found)
+        if found[1] is not None:
+            raise VPRError(found[1])
+        return found[0]  # type: ignore[no-any-return]
+
+    def part(self, tree: Tree, axis: int = 0) -> Tree:
+        """The rows of this process, of tensors of the whole batch."""
+
+        def take(tensor: Tensor) -> Tensor:
+            count = tensor.shape[axis] // self.size
+            return tensor.narrow(axis, self.rank * count, count)
+
+        return tree if self.alone else tree_map(take, tree)
+
+    def part_of_frames(self, frames: Tensor | None, sequences: int, length: int) -> Tensor | None:
+        """The same for indices into the flattened batch, equally many of each sequence."""
+        if frames is None or self.alone:
+            return frames
+        first = self.rank * (sequences // self.size) * length
+        return self.part(frames.view(sequences, -1)).flatten() - first
+
+    def rule(self, rule: Rule, sequences: int, length: int, levels: int) -> Rule:
+        """A rule whose random updates are those of the sequences of this process."""
+        if self.alone or not isinstance(rule, RandomUpdates):
+            return rule
+        drawn = torch.zeros(levels - 1, length, sequences, dtype=torch.bool)
+        for t in range(1, length):  # in the order of a process with the whole batch
+            for n in range(levels - 1):
+                drawn[n, t] = torch.rand(sequences, generator=rule.generator) < rule.probability
+        part = self.part(drawn, axis=2).to(self.fabric.device)
+        return DrawnUpdates(rule.rule, rule.probability, rule.generator, part)
+
+    def mean(self, value: Tensor) -> Tensor:
+        """Of all processes, without gradients."""
+        return value if self.alone else self._sum(value) / self.size
+
+    def any(self, value: bool) -> bool:
+        return value if self.alone else bool(self._sum(torch.tensor(float(value))))
+
+    def whole(self, windows: tuple[Window, ...]) -> tuple[Window, ...]:
+        """The windows of all sequences, from those of each process."""
+        if self.alone:
+            return windows
+        return tree_map(lambda tensor: _gathered(tensor).flatten(0, 1), windows)
+
+    def average_gradients(self, model: nn.Module) -> None:
+        """A weight that no process used keeps no gradient, as in a single process."""
+        if self.alone:
+            return
+        weights = list(model.parameters())
+        used = torch.tensor([float(weight.grad is not None) for weight in weights])
+        grads = [w.grad if w.grad is not None else torch.zeros_like(w) for w in weights]
+        mean = self.mean(torch.cat([grad.flatten() for grad in grads]))
+        parts = torch.split(mean, [weight.numel() for weight in weights])
+        for weight, part, count in zip(weights, parts, self._sum(used).tolist(), strict=True):
+            weight.grad = part.view_as(weight) if count else None
+
+    def _sum(self, value: Tensor) -> Tensor:
+        total = value.detach().clone().to(self.fabric.device)
+        _call(dist.all_reduce, total)
+        return total
+
+
+@dataclass(frozen=True)
+class DrawnUpdates(RandomUpdates):
+    """Random updates that were drawn before the step."""
+
+    drawn: Tensor  # (N − 1, T, B)
+
+    def draw(self, level: int, time: Tensor) -> Tensor:
+        return self.drawn[level - 2].gather(0, time.unsqueeze(0)).squeeze(0)
+
+
+def _gathered(value: Tensor) -> Tensor:  # (processes, *value)
+    parts = [torch.empty_like(value) for _ in range(dist.get_world_size())]
+    _call(dist.all_gather, parts, value.contiguous())
+    return torch.stack(parts)
+
+
+def _call(collective: Callable[..., Any], *arguments: Any) -> None:
+    try:
+        collective(*arguments)
+    except RuntimeError as error:  # also of NCCL, whose errors are of this type
+        raise LostError(LOST) from error
