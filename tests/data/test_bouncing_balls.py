@@ -143,8 +143,8 @@ def test_sizes_show_the_same_scene() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"size": 1}, "needs size ≥ 2, balls ≥ 1 and 2 to 6 colours, got 1, 2, 6"),
-        ({"balls": 0}, "balls ≥ 1"),
+        ({"size": 1}, "needs size ≥ 2, 1 to 100 balls and 2 to 6 colours, got 1, 2, 6"),
+        ({"balls": 0}, "1 to 100 balls"),
         ({"colours": 1}, "2 to 6 colours"),
         ({"colours": 7}, "2 to 6 colours"),
         ({"radius": 0.0}, "radius must be above 0 and fit into the frame, got 0"),

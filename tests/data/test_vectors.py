@@ -245,7 +245,10 @@ def test_train_takes_the_number_of_features_from_the_file(
     assert config["model"]["frame"] == [7]
     assert config["data"]["path"] == "features.npy"
     assert main(words) == 0  # the same command resumes, here with nothing to do
-    assert main(["evaluate", "run", "--sequences", "4", "--length", "6", "--json"]) == 0
+    evaluation = ["evaluate", "run", "--sequences", "4", "--length", "6", "--json"]
+    assert main(evaluation) == 2  # a configuration chooses no files
+    assert "give vectors with --path" in capsys.readouterr().err
+    assert main([*evaluation, "--path", "features.npy"]) == 0
     capsys.readouterr()
     assert main([*words, "--model.frame", "5"]) == 2
     assert "model.frame must be the data's: set it to 7" in capsys.readouterr().err

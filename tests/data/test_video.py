@@ -241,7 +241,8 @@ def test_from_files_to_a_model_and_its_pages(
     assert result["finished"]
     assert result["held_out"]["elbo"] < 0
     assert "Held-out ELBO" in err
-    words = ["evaluate", "run", "--sequences", "4", "--length", "6"]
+    footage = ["--path", "my films/*.m*"]
+    words = ["evaluate", "run", *footage, "--sequences", "4", "--length", "6"]
     code, out, _ = vpr(capsys, *words, "--json")
     assert set(json.loads(out)["levels"]["2"]) == {
         "update_rate",
@@ -253,15 +254,15 @@ def test_from_files_to_a_model_and_its_pages(
     assert code == 0
     assert "ELBO" in out
     assert "precision" not in out  # of what, nobody knows
-    code, out, _ = vpr(capsys, "demo", "run", "--length", "10", "--out", "demo.html")
+    code, out, _ = vpr(capsys, "demo", "run", *footage, "--length", "10", "--out", "demo.html")
     assert code == 0
     assert "Events of level 2" in out
     page = Path("demo.html").read_text(encoding="utf-8")
     assert "level 2 events" in page
     assert not any(word in page for word in ("truly changes", "change missed", ">recall<"))
-    code, out, _ = vpr(capsys, "demo", "run", "--length", "10", "--json")
+    code, out, _ = vpr(capsys, "demo", "run", *footage, "--length", "10", "--json")
     assert not {"f1", "found", "factor"} & set(json.loads(out)["levels"][0])
-    assert vpr(capsys, "report", "run", "--sequences", "4", "--length", "8")[0] == 0
+    assert vpr(capsys, "report", "run", *footage, "--sequences", "4", "--length", "8")[0] == 0
     code, out, _ = vpr(capsys, "data", "video", "--path", "my films", "--size", "32,48")
     assert code == 0
     assert "frames (3, 32, 48), without labels" in out
@@ -289,11 +290,11 @@ def test_a_short_clip_has_short_sequences(
     assert code == 0
     assert f"Next: vpr segment '{path}' --model run" in err
     for command in ("evaluate", "report", "demo"):
-        code, out, err = vpr(capsys, command, "run", "--sequences", "2", "--json")
+        code, out, err = vpr(capsys, command, "run", "--path", path, "--sequences", "2", "--json")
         assert code == 0, err
         assert "Sequences have 25 frames instead of 50" in err
         assert json.loads(out).get("length", 25) == 25
-    assert vpr(capsys, "evaluate", "run", "--length", "50")[0] == 2  # as asked
+    assert vpr(capsys, "evaluate", "run", "--path", path, "--length", "50")[0] == 2  # as asked
     assert vpr(capsys, "data", "video", "--path", path, "--held-out", "0.5")[0] == 0
 
 
