@@ -116,7 +116,7 @@ def test_every_path_of_a_dataset_is_known_as_one() -> None:
         (name, field)
         for name, data in DATASETS.items()
         for field, value in to_dict(data).items()
-        if value == ""
+        if value == "" and (name, field) != ("vectors", "features")  # a name, not a path
     }
     assert texts == {(name, f) for name, data in DATASETS.items() for f in local_fields(data)}
     assert ("video", "path") in texts

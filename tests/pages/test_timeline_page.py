@@ -149,7 +149,7 @@ class TestData:
         ):
             frame, time, level, kind, *numbers = carried
             assert (frame, Fraction(time), level, kind) == event[:4]
-            shown = (*event[4:], event.fit, event.surprise)
+            shown = (event.kl_static, event.kl_change, event.threshold, event.fit, event.surprise)
             np.testing.assert_allclose(numbers, shown, rtol=1e-3, atol=1e-3)
 
     def test_contains_every_picture(self) -> None:

@@ -77,3 +77,8 @@ def test_mistakes_are_one_line(run: Path) -> None:
         vpr.segment(np.zeros((5, 64, 64, 3), np.uint8), model)
     with pytest.raises(VPRError, match="NaN or infinite values in row 2"):
         vpr.segment(np.where(np.arange(5)[:, None] == 2, np.nan, np.zeros((5, 7))), model)
+
+
+def test_a_missing_file_is_named(run: Path) -> None:
+    with pytest.raises(VPRError, match=r"there is no nope\.npy: check the path"):
+        vpr.segment("nope.npy", run)

@@ -137,7 +137,7 @@ def test_saving_a_model_over_a_run_is_refused(run: Path) -> None:
 
 def test_weights_in_place_of_a_checkpoint_are_refused(run: Path) -> None:
     (run / "training.safetensors").write_bytes((run / "model.safetensors").read_bytes())
-    with pytest.raises(VPRError, match="no checkpoint of a training run"):
+    with pytest.raises(VPRError, match="not a checkpoint of a training run"):
         train(tiny_run(steps=2), run)
 
 

@@ -53,6 +53,8 @@ class ModelInput:
             assert isinstance(what, str | os.PathLike | np.ndarray)
             own = self.preprocessing.rate if self.extractor and self.preprocessing else None
             return VectorRows(what, as_rate(rate if rate is not None else own))
+        if self.fit is None and isinstance(what, str | os.PathLike) and not os.path.exists(what):
+            raise VPRError(f"there is no {os.fspath(what)}: check the path")
         source = _as_source(what, self.picture_fit(), rate, **how)
         if self.extractor is None or self.preprocessing is None:
             return source
