@@ -23,7 +23,7 @@ AHEAD = 64  # events between the two passes of `overshooting`
 
 
 def persistence(model: VPR, trace: Trace) -> Tensor:
-    """Σ_t ln(1 + D_KL(q_st ‖ p_st)) over the frames at which a level n ≥ 2 does not update.
+    """Σ_t ln(1 + D_KL(q_st ‖ p_st)) at the levels n ≥ 2 that receive the signal and do not update.
 
     The ELBO of VPR has no term for such frames, so nothing trains q_st, the belief about a new
     frame under the old context, to agree with the last posterior p_st while nothing changes. This
