@@ -37,7 +37,8 @@ PAPER_STAGES = (
 RECIPE = (
     Stage(
         "random",
-        0.1,
+        0.3,
+        until_explained=0.7,
         beta_ratio=(0.2, 0.2),
         criteria=(),
         random_updates=0.3,
@@ -45,13 +46,13 @@ RECIPE = (
     ),
     Stage(
         "detect",
-        0.4,
+        0.3,
         beta_ratio=(0.2, 1.0),
         criteria=("CU",),
         random_updates=0.3,
         objectives=("persistence",),
     ),
-    Stage("train", 0.5, decay=True, objectives=("persistence", "overshooting", "bottleneck")),
+    Stage("train", 0.4, decay=True, objectives=("persistence", "overshooting", "bottleneck")),
 )
 _TRAINING = TrainingConfig(
     learning_rate=1e-3, final_learning_rate=0.0, warmup_steps=100, clip=200.0, frame_nats=200.0

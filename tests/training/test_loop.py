@@ -148,9 +148,34 @@ def test_an_extended_run_resumes_bit_for_bit_and_can_be_extended_again(tmp_path:
             assert not train(tiny_run(steps=9), tmp_path / name, until=step).finished
         assert train(tiny_run(steps=9), tmp_path / name).finished
         assert train(tiny_run(steps=11), tmp_path / name).finished
-        assert RunFolder(tmp_path / name).load().notes["planned"] == 6
+        first = Session(tiny_run(steps=6)).timetable.ends
+        assert RunFolder(tmp_path / name).load().notes["ends"] == [*first[:-1], 11]
     whole, parts = _tensors(tmp_path / "whole"), _tensors(tmp_path / "parts")
     assert all(torch.equal(whole[key], parts[key]) for key in whole)
+
+
+def test_a_stage_ends_when_the_frames_are_explained_and_resuming_keeps_its_end(
+    tmp_path: Path,
+) -> None:
+    """The steps that are left are shared among the later stages, also after an interruption."""
+    first = Stage("first", 0.6, until_explained=1e-9)
+    stages = (first, Stage("second", 0.2), Stage("third", 0.2, decay=True))
+    config = replace(tiny_run(steps=60), stages=stages)
+    config = replace(config, training=replace(config.training, learning_rate=3e-3))
+    seen: list[tuple[str, float]] = []
+
+    def note(session: Session) -> None:
+        seen.append((session.stage(session.step - 1).name, session.explained))
+
+    for stop in (3, 17, 29, None):
+        train(config, tmp_path, until=stop, inspect=note)
+    names = [name for name, _ in seen]
+    end = next(step for step, (_, explained) in enumerate(seen, start=1) if explained >= 1e-9)
+    assert 1 < end < 30
+    assert names[:end] == ["first"] * end
+    half = end + round((60 - end) / 2)
+    assert names[end:half] == ["second"] * (half - end)
+    assert names[half:] == ["third"] * (60 - half)
 
 
 def test_a_run_is_not_made_shorter_and_nothing_else_changes(tmp_path: Path) -> None:
@@ -160,7 +185,7 @@ def test_a_run_is_not_made_shorter_and_nothing_else_changes(tmp_path: Path) -> N
     with pytest.raises(VPRError, match="seed is 0 there and 1 here"):
         train(replace(tiny_run(steps=8), seed=1), tmp_path)
     assert RunFolder(tmp_path).config() == tiny_run(steps=4)
-    assert "planned" not in RunFolder(tmp_path).load().notes
+    assert RunFolder(tmp_path).load().notes["ends"][-1] == 4
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,7 @@ def test_windows_are_carried_from_step_to_step() -> None:
     assert [window.pushed.tolist() for window in session.initial_state().windows] == [[0, 0, 0]]
     with torch.no_grad():
         trace = session.model.observe(session.batch(), session.initial_state())
-    session.advance(trace)
+    session.advance(trace, 0.0)
     state = session.initial_state()
     assert [window.pushed.tolist() for window in state.windows] == [[3, 3, 3]]
     assert state.time.tolist() == [0, 0, 0]

@@ -65,6 +65,11 @@ class TestStage:
         with pytest.raises(VPRError, match="share must be above 0 and at most 1"):
             Stage("bad", share)
 
+    @pytest.mark.parametrize("share", [0.0, -0.1, 1.1, math.nan])
+    def test_refuses_until_explained_outside_0_to_1(self, share: float) -> None:
+        with pytest.raises(VPRError, match="until_explained must be above 0 and at most 1"):
+            Stage("bad", 0.5, until_explained=share)
+
     @pytest.mark.parametrize("beta", [(), (1.0,), (0.0, 0.5, 1.0), (-0.1, 1.0), (0.0, -1.0)])
     def test_refuses_other_than_two_betas_of_0_or_more(self, beta: tuple[float, ...]) -> None:
         with pytest.raises(VPRError, match="beta must be two numbers of 0 or more"):
@@ -126,6 +131,17 @@ class TestTimetable:
         self, some: list[Stage], total: int, more: int
     ) -> None:
         assert Timetable(some, total).at(total + more) == (some[-1], 1.0)
+
+    def test_the_last_stage_cannot_end_early(self) -> None:
+        with pytest.raises(VPRError, match="the last stage of a run cannot end early"):
+            Timetable([Stage("any", 1.0, until_explained=0.5)], 100)
+
+    def test_after_an_early_end_the_later_stages_keep_their_proportions(self) -> None:
+        table = Timetable([Stage("a", 0.5), Stage("b", 0.3), Stage("c", 0.2)], 100)
+        table.end_stage(10)
+        assert table.ends == [10, 64, 100]
+        table.end_stage(40)
+        assert table.ends == [10, 40, 100]
 
     @many
     @given(stages, totals)

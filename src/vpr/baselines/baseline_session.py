@@ -40,16 +40,16 @@ class BaselineSession(Session):
         """None: baselines observe every sequence from its beginning."""
         return None
 
-    def advance(self, trace: Any) -> None:
+    def advance(self, trace: Any, reconstruction: float) -> None:
         """Record that a step is done."""
         self.model.after_step()
         self.step += 1
 
-    def _estimate_from_data(self) -> float:
+    def _estimate_from_data(self) -> tuple[float, float]:
         """As in VPR; also the mean and standard deviation of the pixels."""
-        weight = super()._estimate_from_data()
+        nats = super()._estimate_from_data()
         self.model.normalise(self.batch())
-        return weight
+        return nats
 
     def initial_windows(self) -> tuple[Window, ...]:
         """None: baselines have no D_st."""

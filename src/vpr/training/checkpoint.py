@@ -72,15 +72,12 @@ class RunFolder:
         """Use the folder for this run.
 
         A folder that contains another run, or anything else, is an error and is left unchanged. A
-        run with fewer `training.steps` is extended: its last stage becomes longer, and the others
-        keep the lengths that were planned when the run began.
+        run with fewer `training.steps` is extended: its last stage becomes longer.
         """
         self._check_free()
         before = self.config(type(config)) if self.exists() else None
         if before is not None:
             self._check_same(before, config)
-        if before is not None and before.training.steps < config.training.steps:
-            self._note_planned_steps(before.training.steps)  # before the configuration changes
         if before is None or before.training.steps < config.training.steps:
             write_json(self.path / CONFIG, {"format": FORMAT} | to_dict(config))
         if isinstance(config.data, Preprocessed) and not (self.path / PREPROCESSING).exists():
@@ -101,14 +98,6 @@ class RunFolder:
             return
         if failed is not None:
             raise failed
-
-    def _note_planned_steps(self, steps: int) -> None:
-        """Write the number of steps that the run had at first into its last checkpoint."""
-        if (self.path / TRAINING).exists():
-            checkpoint = self.load()
-            checkpoint.notes.setdefault("planned", steps)
-            save_checkpoint(self.path / TRAINING, checkpoint)
-            (self.path / PREVIOUS).unlink(missing_ok=True)  # it does not have this note
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -188,7 +188,7 @@ class Trainer:
         team.average_gradients(model)
         _clip(model, training.clip, session.step)
         session.optimiser.step()
-        session.advance(_of_all(loss.trace, team))
+        session.advance(_of_all(loss.trace, team), progress.reconstruction)
         return progress
 
     def _total(self, loss: Loss, terms: dict[str, Tensor]) -> Tensor:

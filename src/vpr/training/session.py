@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -22,6 +23,7 @@ from vpr.utils.printable import printable
 from vpr.utils.tree import tree_map
 
 SAMPLE = 256  # frames from which the data's mean and variation are estimated
+MEMORY = 0.95  # of the moving average of the reconstruction
 
 
 class Session:
@@ -37,11 +39,11 @@ class Session:
         self.noise = torch.Generator().manual_seed(config.seed)  # of the latent states
         self.chance = torch.Generator().manual_seed(config.seed + 2**32)  # of random updates
         self.selection = torch.Generator().manual_seed(config.seed + 2**33)  # of decoded frames
-        self.planned = config.training.steps  # when the run began; see `RunFolder.claim`
-        self.timetable = Timetable(config.stages, self.planned)
+        self.timetable = Timetable(config.stages, config.training.steps)
         self.windows: tuple[Window, ...] | None = None
         self.step = 0
-        self.reconstruction_weight = self._estimate_from_data()
+        self.explained = 0.0  # share of the frames' variation that is reconstructed, on average
+        self.nll_of_mean, self.nll_of_itself = self._estimate_from_data()
 
     def make_model(self) -> VPR:
         """The untrained model."""
@@ -64,16 +66,16 @@ class Session:
         notes = {
             "step": self.step,
             "data": self.rng.bit_generator.state,
+            "explained": self.explained,
+            "ends": self.timetable.ends,
         }
-        if self.planned != self.last():
-            notes["planned"] = self.planned
         return Checkpoint(tensors, notes)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint, which is checked first."""
         tensors, notes = checkpoint
         check_tensors(tensors, self._template(tensors))
-        step, planned = (self._checked_step(notes, name) for name in ("step", "planned"))
+        step, ends, explained = self._checked_progress(notes)
         try:
             self.rng.bit_generator.state = notes["data"]
             for name, generator in self._generators().items():
@@ -87,14 +89,24 @@ class Session:
                 for key, value in _under(tensors, f"adam.{name}.").items()
             }
         self.restore_windows(tensors)
-        self.step, self.planned = step, planned
-        self.timetable = Timetable(self.config.stages, planned, self.last())
+        self.step, self.explained = step, explained
+        # If the run was extended, its last stage becomes longer.
+        self.timetable.ends = [*ends[:-1], self.last()]
 
-    def _checked_step(self, notes: dict[str, Any], name: str) -> int:
-        step = notes.get(name, self.last() if name == "planned" else None)
+    def _checked_progress(self, notes: dict[str, Any]) -> tuple[int, list[int], float]:
+        step, ends, explained = (notes.get(name) for name in ("step", "ends", "explained"))
         if type(step) is not int or not 1 <= step <= self.last():
-            raise VPRError(f"the checkpoint has no {name} of 1 to {self.last()}")
-        return step
+            raise VPRError(f"the checkpoint has no step of 1 to {self.last()}")
+        if (
+            not isinstance(ends, list)
+            or len(ends) != len(self.config.stages)
+            or any(type(end) is not int for end in ends)
+            or not all(a <= b for a, b in pairwise([0, *ends, self.last()]))
+        ):
+            raise VPRError("the checkpoint has no ends of the stages")
+        if not isinstance(explained, float) or not math.isfinite(explained):
+            raise VPRError("the checkpoint has no share of the variation that is explained")
+        return step, ends, explained
 
     def _template(self, found: dict[str, Tensor]) -> dict[str, Tensor]:
         """Tensors with the names, shapes and types of those in a checkpoint.
@@ -181,11 +193,26 @@ class Session:
         state = self.model.initial(self.config.training.batch_size)
         return state if self.windows is None else state._replace(windows=self.windows)
 
-    def advance(self, trace: Trace) -> None:
-        """Record that a step is done."""
+    def advance(self, trace: Trace, reconstruction: float) -> None:
+        """Record that a step is done; `reconstruction`: its nats per frame, without weight."""
         self.windows = trace.state.windows
         self.model.update_typical_kl(self.windows)
+        explained = (self.nll_of_mean - reconstruction) / self.variation
+        self.explained += (1 - MEMORY) * (explained - self.explained)
+        if self.explained >= self.stage().until_explained:
+            self.timetable.end_stage(self.step + 1)
         self.step += 1
+
+    @property
+    def variation(self) -> float:
+        """Of the frames around their mean, in nats per frame."""
+        return max(self.nll_of_mean - self.nll_of_itself, 1e-6)
+
+    @property
+    def reconstruction_weight(self) -> float:
+        """Makes the variation worth `frame_nats`."""
+        nats = self.config.training.frame_nats
+        return nats / self.variation if nats else 1.0
 
     def last(self) -> int:
         """The run's last step."""
@@ -199,10 +226,11 @@ class Session:
         return {"noise": self.noise, "chance": self.chance, "selection": self.selection}
 
     @torch.no_grad()
-    def _estimate_from_data(self) -> float:
-        """Start the decoder at the mean colour; the weight of the reconstruction.
+    def _estimate_from_data(self) -> tuple[float, float]:
+        """Start the decoder at the mean colour.
 
-        The weight makes the variation of the frames around their mean worth `frame_nats`.
+        Returns the nats per frame if every frame is reconstructed as the mean frame, and if every
+        frame is reconstructed exactly.
         """
         training, likelihood = self.config.training, self.model.likelihood
         count = math.ceil(SAMPLE / training.length)
@@ -210,13 +238,10 @@ class Session:
         check_values(video, self.config.model)
         mean = video.mean((0, 1, *range(3, video.dim())))
         self.model.codec.set_output(likelihood.level(mean).to(self.model.device, self.model.dtype))
-        if not training.frame_nats:
-            return 1.0
         frames = video.flatten(0, 1)
         of_mean = likelihood.nll(likelihood.level(frames.mean(0)).expand_as(frames), frames)
         of_itself = likelihood.nll(likelihood.level(frames), frames)
-        variation = float(of_mean - of_itself) / len(frames)
-        return training.frame_nats / max(variation, 1e-6)
+        return float(of_mean) / len(frames), float(of_itself) / len(frames)
 
 
 def learning_rate(step: int, decayed: float, training: TrainingConfig) -> float:

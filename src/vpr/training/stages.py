@@ -20,11 +20,13 @@ CRITERIA = ("CE", "CU")
 class Stage:
     """A part of a run.
 
-    The shares of a run's stages add up to 1.
+    The shares of a run's stages add up to 1. A stage can end before its share is over, when the
+    frames are reconstructed well enough (`until_explained`); the later stages then become longer.
     """
 
     name: str
     share: float  # of training.steps
+    until_explained: float = 1.0  # share of the frames' variation; 1: the stage never ends early
     beta: tuple[float, ...] = (1.0, 1.0)  # of level 1, at the first and at the last step
     beta_ratio: tuple[float, ...] = (1.0, 1.0)  # β of a level over that of the level below
     criteria: tuple[str, ...] = CRITERIA  # which of them may decide
@@ -37,6 +39,10 @@ class Stage:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not 0 < self.share <= 1:
             raise VPRError(f"a stage's share must be above 0 and at most 1, got {self.share}")
+        if not 0 < self.until_explained <= 1:
+            raise VPRError(
+                f"until_explained must be above 0 and at most 1, got {self.until_explained}"
+            )
         if len(self.beta) != 2 or min(self.beta) < 0:
             raise VPRError(f"a stage's beta must be two numbers of 0 or more, got {self.beta}")
         if len(self.beta_ratio) != 2 or min(self.beta_ratio) <= 0:
@@ -61,15 +67,25 @@ def _between(ends: tuple[float, ...], progress: float) -> float:
 class Timetable:
     """Which stage each step of a run belongs to."""
 
-    def __init__(self, stages: Sequence[Stage], total: int, last: int | None = None) -> None:
-        """The shares are those of `total` steps; the last stage lasts until step `last`."""
+    def __init__(self, stages: Sequence[Stage], total: int) -> None:
         if not stages or not math.isclose(sum(stage.share for stage in stages), 1.0):
             raise VPRError("the shares of a run's stages must add up to 1")
-        ends = accumulate(stage.share for stage in stages)
+        if stages[-1].until_explained < 1:
+            raise VPRError("the last stage of a run cannot end early: until_explained must be 1")
         self.stages = tuple(stages)
-        self.ends = [round(end * total) for end in ends]  # the first step after each stage
-        if last is not None:
-            self.ends[-1] = last
+        self.ends = self._ends_of(self.stages, 0, total)  # the first step after each stage
+
+    @staticmethod
+    def _ends_of(stages: Sequence[Stage], start: int, end: int) -> list[int]:
+        """Share the steps from `start` to `end` among these stages."""
+        sums = list(accumulate(stage.share for stage in stages))
+        return [start + round(each / sums[-1] * (end - start)) for each in sums]
+
+    def end_stage(self, step: int) -> None:
+        """End the stage of the step before `step`; the later ones share all remaining steps."""
+        index = next(i for i, end in enumerate(self.ends) if step <= end)
+        later = self._ends_of(self.stages[index + 1 :], step, self.ends[-1])
+        self.ends = [*self.ends[:index], step, *later]
 
     def at(self, step: int) -> tuple[Stage, float]:
         """The stage of a step, counted from 0, and the share of the stage that is done."""
