@@ -158,24 +158,27 @@ def test_a_stage_ends_when_the_frames_are_explained_and_resuming_keeps_its_end(
     tmp_path: Path,
 ) -> None:
     """The steps that are left are shared among the later stages, also after an interruption."""
-    first = Stage("first", 0.6, until_explained=1e-9)
-    stages = (first, Stage("second", 0.2), Stage("third", 0.2, decay=True))
-    config = replace(tiny_run(steps=60), stages=stages)
-    config = replace(config, training=replace(config.training, learning_rate=3e-3))
-    seen: list[tuple[str, float]] = []
 
-    def note(session: Session) -> None:
-        seen.append((session.stage(session.step - 1).name, session.explained))
+    def run(until_explained: float, name: str, stops: tuple[int, ...]) -> list[tuple[str, float]]:
+        first = Stage("first", 0.6, until_explained=until_explained)
+        config = replace(tiny_run(steps=20), stages=(first, *later))
+        seen: list[tuple[str, float]] = []
 
-    for stop in (3, 17, 29, None):
-        train(config, tmp_path, until=stop, inspect=note)
-    names = [name for name, _ in seen]
-    end = next(step for step, (_, explained) in enumerate(seen, start=1) if explained >= 1e-9)
-    assert 1 < end < 30
-    assert names[:end] == ["first"] * end
-    half = end + round((60 - end) / 2)
-    assert names[end:half] == ["second"] * (half - end)
-    assert names[half:] == ["third"] * (60 - half)
+        def note(session: Session) -> None:
+            seen.append((session.stage(session.step - 1).name, session.explained))
+
+        for stop in (*stops, None):
+            train(config, tmp_path / name, until=stop, inspect=note)
+        return seen
+
+    later = (Stage("second", 0.2), Stage("third", 0.2, decay=True))
+    explained = [value for _, value in run(1.0, "whole", ())]
+    threshold = max(explained[:8])
+    end = explained.index(threshold) + 1
+    assert 1 < end < 12
+    names = [name for name, _ in run(threshold, "parts", (1, end - 1, end, end + 3))]
+    half = end + round((20 - end) / 2)
+    assert names == ["first"] * end + ["second"] * (half - end) + ["third"] * (20 - half)
 
 
 def test_a_run_is_not_made_shorter_and_nothing_else_changes(tmp_path: Path) -> None:

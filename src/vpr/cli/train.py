@@ -186,7 +186,7 @@ def _show(config: RunConfig, as_json: bool) -> int:
     rows = [
         [
             stage.name,
-            f"{stage.share * total:,.0f}",
+            f"{'≤ ' if stage.until_explained < 1 else ''}{stage.share * total:,.0f}",
             "{:g} → {:g}".format(*stage.beta),
             "{:g} → {:g}".format(*stage.beta_ratio),
             ", ".join(stage.criteria) or "none",
