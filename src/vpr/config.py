@@ -74,9 +74,6 @@ class ModelConfig:
     unexpected: bool = option(True, "Criterion CU: D_st exceeds γ times its recent mean.")
     gamma: float = option(1.1, "γ, the threshold of CU relative to the recent mean of D_st.")
     window: int = option(100, "τ_w, the number of comparisons in the mean of D_st.")
-    power: float = option(
-        1.0, "Power of the mean of D_st: 1 averages D_st (the paper), 0.5 its root, 2 its square."
-    )
     intervals: tuple[int, ...] = option(
         (), "Frames between updates of each level, for the clockwork rule."
     )
@@ -132,7 +129,7 @@ def make_rule(config: ModelConfig) -> Rule:
         return Clockwork(config.intervals)
     if config.rule == "always":
         return Always()
-    return Subjective(config.expected, config.unexpected, config.gamma, config.window, config.power)
+    return Subjective(config.expected, config.unexpected, config.gamma, config.window)
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ class VPR(nn.Module):
     def update_typical_kl(self, windows: tuple[Window, ...]) -> None:
         """Set `typical_kl` to the mean of each level's windows of D_st."""
         for n, window in enumerate(windows):
-            means = window.mean(self.rule.power)  # infinite where a window is still empty
+            means = window.mean()  # infinite where a window is still empty
             self.typical_kl[n] = means.where(means.isfinite(), torch.nan).nanmean()
 
     def noise(self, batch: int, length: int, generator: torch.Generator | None = None) -> Tensor:
@@ -318,7 +318,7 @@ class VPR(nn.Module):
                 evidence += [Evidence.not_compared(opening, unknown)] * (self.config.levels - n)
                 break
             divergences = nets[n].compare(*tree_rows((state.blocks[n], x(n)), rows, batch))
-            mean_kl = windows[n - 1].mean(self.rule.power)
+            mean_kl = windows[n - 1].mean()
             divergences = tree_put((unknown, unknown), rows, divergences, batch)
             counted = rows if random is None else _rows(arrives & ~random)
             windows[n - 1] = windows[n - 1].push(divergences[0].index_select(0, counted), counted)

@@ -34,7 +34,7 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 
 
 def trained_like(config: RunConfig, other: RunConfig) -> RunConfig:
-    """`config` with the stages, the training and the power of CU of `other`.
+    """`config` with the stages and the training of `other`.
 
     Steps, batch size and length stay. Stages are shares of the steps, so that they stay the same.
     """
@@ -46,8 +46,7 @@ def trained_like(config: RunConfig, other: RunConfig) -> RunConfig:
         length=own.length,
         checkpoint_every=own.checkpoint_every,
     )
-    model = replace(config.model, power=other.model.power)
-    return replace(config, model=model, training=training, stages=other.stages)
+    return replace(config, training=training, stages=other.stages)
 
 
 EXPERIMENT = Experiment(
