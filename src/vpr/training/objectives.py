@@ -37,7 +37,7 @@ def persistence(model: VPR, trace: Trace) -> Tensor:
 def overshooting(model: VPR, trace: Trace) -> Tensor:
     """Σ_τ of the mean over all earlier events k of ln(1 + D_KL(q_τ ‖ p̃_τ)), levels n ≥ 2.
 
-    p̃_τ is predicted from event k alone, as in a rollout: s̃_k = s_k, then d̃_{τ+1} = f_tran(s̃_τ, d̃_τ),
+    p̃_τ is predicted from event k alone, as in a rollout: s̃_k = s_k, d̃_{τ+1} = f_tran(s̃_τ, d̃_τ),
     p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean. This is latent overshooting; only f_tran and the prior
     learn from it. A rollout may be much longer than a training sequence, so d̃_k is the temporal
     context that another sequence of the batch reaches `AHEAD` predicted events after its end:
