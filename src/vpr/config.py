@@ -57,9 +57,7 @@ class ModelConfig:
     )
     channels: int = option(32, "Width of the image network's first layer.")
     colour_masks: int = option(
-        1,
-        "Masks of the folded network that are multiplied by one colour each.",
-        formerly="tints",
+        1, "Masks of the folded network that are multiplied by one colour each."
     )
     likelihood: Literal["bernoulli", "gaussian"] = option(
         "bernoulli", "Binary cross entropy, or squared error."

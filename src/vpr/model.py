@@ -9,7 +9,6 @@ everything that does not depend on the order of time for all frames at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -20,15 +19,11 @@ from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
 from vpr.fast.inference_block import InferenceBlock
-from vpr.features.preprocessing import Preprocessing
 from vpr.nets import make_codec
 from vpr.nets.likelihood import make_likelihood
 from vpr.state import LevelTrace, Loss, State, Trace, UpdateIndex
 from vpr.utils.checks import check_frames, check_state, check_values
 from vpr.utils.tree import tree_map, tree_put, tree_rows
-
-if TYPE_CHECKING:
-    from vpr.segmenting.calibration import Calibration
 
 Encodings = Callable[[int], Tensor]  # index of a level → its projected x (B, H)
 Nets = Sequence[Block | InferenceBlock]  # level 1 first
@@ -60,11 +55,6 @@ class LazyEncodings:
 
 class VPR(nn.Module):
     """Variational Predictive Routing with N levels."""
-
-    # From vectors to the model's input, if it was trained on vectors; stored with the model.
-    preprocessing: Preprocessing | None = None
-    # The probability of its events, if it was fitted to films with known transitions.
-    calibration: Calibration | None = None
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

@@ -43,9 +43,8 @@ from vpr.experiments.footage.films import FILMS, FilmFile, load_or_make
 from vpr.experiments.footage.scores import inside, tally
 from vpr.experiments.known_cuts.detectors import change_points, choose_penalty, scene_cuts
 from vpr.features.extract import Extracted, extract
-from vpr.model import VPR
 from vpr.presets import preset
-from vpr.pretrained import CALIBRATION, fingerprint, load_model
+from vpr.pretrained import CALIBRATION, PretrainedVPR, fingerprint, load_model
 from vpr.segmenting.segment import segment
 from vpr.segmenting.selection import Selection
 from vpr.segmenting.timeline import Timeline
@@ -87,7 +86,7 @@ def main() -> None:
     write_json(path, results)
 
 
-def trained(run: Path, film: FilmFile, steps: int) -> VPR:
+def trained(run: Path, film: FilmFile, steps: int) -> PretrainedVPR:
     """The calibrated model in the folder `run`, which is trained if necessary."""
     data = Vectors(str(film.path), features=FEATURES, held_out=HELD_OUT)
     data.prepare(_printer("features"))
@@ -102,13 +101,13 @@ def trained(run: Path, film: FilmFile, steps: int) -> VPR:
     return model
 
 
-def all_events(model: VPR, film: FilmFile) -> Timeline:
+def all_events(model: PretrainedVPR, film: FilmFile) -> Timeline:
     """Every update of every level, with its evidence."""
     plain = load_plain(model)
     return segment(str(extract(film.path, FEATURES).path), plain)
 
 
-def load_plain(model: VPR) -> VPR:
+def load_plain(model: PretrainedVPR) -> PretrainedVPR:
     """The model without its probabilities, sharing its weights."""
     from copy import copy
 
@@ -118,7 +117,7 @@ def load_plain(model: VPR) -> VPR:
 
 
 def all_detectors(
-    model: VPR, films: dict[str, FilmFile], folder: Path
+    model: PretrainedVPR, films: dict[str, FilmFile], folder: Path
 ) -> dict[str, Callable[[], list[float]]]:
     """Each detector as a function that returns times on the test film."""
     training, test = films["training"], films["test"]
@@ -155,18 +154,18 @@ def _thresholded(training: Signal, test: Signal, film: FilmFile) -> list[float]:
     return peaks(test[0], test[1], threshold, MIN_GAP)
 
 
-def _inputs(model: VPR, film: FilmFile) -> tuple[Any, Any]:
+def _inputs(model: PretrainedVPR, film: FilmFile) -> tuple[Any, Any]:
     extracted: Extracted = extract(film.path, FEATURES)
     assert model.preprocessing is not None
     return model.preprocessing(np.load(extracted.path)), np.load(extracted.times)
 
 
-def _feature_jumps(model: VPR, film: FilmFile) -> tuple[Any, Any]:
+def _feature_jumps(model: PretrainedVPR, film: FilmFile) -> tuple[Any, Any]:
     vectors, times = _inputs(model, film)
     return jumps(vectors), times
 
 
-def _ruptures(model: VPR, training: FilmFile, test: FilmFile) -> list[float]:
+def _ruptures(model: PretrainedVPR, training: FilmFile, test: FilmFile) -> list[float]:
     """Change points of the features, with the penalty that finds the true number in training."""
     penalty = choose_penalty(_inputs(model, training)[0], len(training.boundaries))
     vectors, times = _inputs(model, test)
@@ -192,7 +191,7 @@ def _as_json(each: MatchCounts) -> dict[str, Any]:
     return {"f1": each.f1, "precision": each.precision, "recall": each.recall, "true": each.true}
 
 
-def measure_calibration(model: VPR, film: FilmFile) -> dict[str, Any]:
+def measure_calibration(model: PretrainedVPR, film: FilmFile) -> dict[str, Any]:
     """The reliability of the probabilities of each level on a film, and their error."""
     start = perf_counter()
     source = str(extract(film.path, FEATURES).path)
