@@ -12,9 +12,14 @@ import torch
 from vpr.baselines import CWVAE, BaselineRun, VTAConfig, load_baseline
 from vpr.data import ThreeDShapesDynamic
 from vpr.evaluation.factor_readers import accuracy
-from vpr.evaluation.imagined_factors import future
-from vpr.evaluation.open_loop import events_in, read_open_loop
-from vpr.evaluation.rollout_factors import advances_by_one, in_order, read_reconstruction
+from vpr.evaluation.generated_factors import (
+    advances_by_one,
+    events_in,
+    future,
+    in_order,
+    read_open_loop,
+    read_reconstruction,
+)
 from vpr.experiments.runner.base import (
     Advance,
     Claim,

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.factor_entropy import mean_entropy, read_draws
+from vpr.evaluation.generated_factors import mean_entropy, read_draws
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
 from vpr.experiments.runner.settings import describe, run_config, scaled_count
 from vpr.experiments.runner.training_runs import measure_model

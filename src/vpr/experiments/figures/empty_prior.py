@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.factor_entropy import mean_entropy
-from vpr.evaluation.rollout_factors import in_order, read_rollout
+from vpr.evaluation.generated_factors import in_order, mean_entropy, read_rollout
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Statement
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_model

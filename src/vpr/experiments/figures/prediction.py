@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.rollout_factors import advances_by_one, in_order, read_rollout
+from vpr.evaluation.generated_factors import advances_by_one, in_order, read_rollout
 from vpr.experiments.runner.base import Claim, Experiment, Published, Results
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model

@@ -11,7 +11,7 @@ import torch
 from vpr.config import RunConfig
 from vpr.data import MovingBall, evaluation_rng
 from vpr.evaluation.factor_readers import Reader
-from vpr.evaluation.rollout_factors import in_order, read_rollout, unchanged
+from vpr.evaluation.generated_factors import in_order, read_rollout, unchanged
 from vpr.experiments.runner.base import Claim, Experiment, Results, Statement
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model

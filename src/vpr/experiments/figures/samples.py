@@ -10,8 +10,7 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.data import ThreeDShapesDynamic
-from vpr.evaluation.factor_entropy import read_draws
-from vpr.evaluation.rollout_factors import unchanged
+from vpr.evaluation.generated_factors import read_draws, unchanged
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_model

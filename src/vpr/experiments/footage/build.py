@@ -18,30 +18,30 @@ from typing import Any
 import numpy as np
 
 from vpr.data import Vectors
+from vpr.evaluation import calibration
 from vpr.evaluation.matching import MatchCounts
 from vpr.experiments.footage.calibrate import (
     calibrate,
-    calibration_error,
     first_hits,
-    reliability,
     targets,
 )
+from vpr.experiments.footage.clips import fetch
 from vpr.experiments.footage.detectors import (
     MIN_GAP,
     Scores,
     best_threshold,
+    change_points,
+    choose_penalty,
     frame_differences,
     jumps,
     peaks,
     periodic,
     random,
-    seconds,
+    scene_cuts,
     transnet,
 )
-from vpr.experiments.footage.fetch import fetch
 from vpr.experiments.footage.films import FILMS, FilmFile, load_or_make
 from vpr.experiments.footage.scores import inside, tally
-from vpr.experiments.known_cuts.detectors import change_points, choose_penalty, scene_cuts
 from vpr.features.extract import Extracted, extract
 from vpr.presets import preset
 from vpr.pretrained import CALIBRATION, PretrainedVPR, fingerprint, load_model
@@ -136,8 +136,8 @@ def all_detectors(
 
     levels = range(2, model.config.levels + 1)
     return {f"VPR level {n}": lambda n=n: ours(n) for n in levels} | {
-        "PySceneDetect content": lambda: seconds(scene_cuts(test.path, "ContentDetector")),
-        "PySceneDetect adaptive": lambda: seconds(scene_cuts(test.path, "AdaptiveDetector")),
+        "PySceneDetect content": lambda: scene_cuts(test.path, "ContentDetector"),
+        "PySceneDetect adaptive": lambda: scene_cuts(test.path, "AdaptiveDetector"),
         "TransNetV2": lambda: transnet(test.path),
         "ruptures": lambda: _ruptures(model, training, test),
         "feature jumps": of_jumps,
@@ -203,10 +203,7 @@ def measure_calibration(model: PretrainedVPR, film: FilmFile) -> dict[str, Any]:
         times = np.array([float(event.time) for event in events])
         true = targets(film, level, timeline.levels)
         hits = first_hits(times, p, true)
-        bins = reliability(p, hits)
-        results[f"level {level}"] = {
-            "error": calibration_error(bins),
-            "bins": bins,
+        results[f"level {level}"] = calibration(p, hits)._asdict() | {
             "missed": len(true) - len({inside(float(t), true) for t in times} - {None}),
         }
     return results
