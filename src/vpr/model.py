@@ -206,7 +206,7 @@ class VPR(nn.Module):
         At the top level the first prior is fixed: p(s^N_1) = N(0, 1), where d = 0.
         """
         p: Belief = self.levels()[n].p(d, c)
-        return p if n + 1 < self.config.levels else _with_fixed_start(p, d)
+        return p if n + 1 < self.config.levels else with_fixed_start(p, d)
 
     def _observe(
         self,
@@ -372,7 +372,7 @@ class VPR(nn.Module):
         return list(self.blocks)  # type: ignore[arg-type]
 
 
-def _with_fixed_start(p: Belief, d: Tensor) -> Belief:
+def with_fixed_start(p: Belief, d: Tensor) -> Belief:
     """The prior of the top level: N(0, 1) where d = 0, which is before the first transition."""
     opening = (d == 0).all(-1, keepdim=True)
     return Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))
