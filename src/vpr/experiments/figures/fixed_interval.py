@@ -10,7 +10,8 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.evaluation.swaps import swaps
-from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
+from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
+from vpr.experiments.runner.metrics import metric
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import above, at_least
@@ -71,7 +72,7 @@ def claims(results: Results) -> list[Claim]:
         papers = ("entirely", "no") if name == "vpr" else ("not entirely", "in part")
         for level, paper in zip(("2", "1"), papers, strict=True):
             what = f"Moving Ball, {title(name)}: colour follows the state of level {level}"
-            ours = _follows(runs, level)
+            ours = metric(runs, "swaps", level, "follows")
             rows.append(Claim(what, f"{paper} (figure only)", ours, describe(runs)))
     return rows
 
@@ -80,17 +81,13 @@ def statements(results: Results) -> list[Statement]:
     """Level 2 has the colour with VPR, and less of it with fixed intervals."""
     if "vpr" not in results:
         return []
-    vpr = _follows(results["vpr"], "2")
+    vpr = metric(results["vpr"], "swaps", "2", "follows")
     text = "Moving Ball: level 2 of VPR represents the colour"
     return [at_least(text, vpr, 0.9)] + [
-        above(f"{text} more than {title(name)}", vpr, _follows(runs, "2"))
+        above(f"{text} more than {title(name)}", vpr, metric(runs, "swaps", "2", "follows"))
         for name, runs in results.items()
         if name != "vpr"
     ]
-
-
-def _follows(runs: list[Result], level: str) -> list[float]:
-    return [run.metrics["swaps"][level]["follows"] for run in runs]
 
 
 EXPERIMENT = Experiment(
