@@ -15,7 +15,7 @@ from vpr.experiments.runner.base import Result
 from vpr.experiments.runner.settings import run_config, scaled_count
 from vpr.experiments.shared.readers import SEED, evaluation_batch, reader_for
 from vpr.experiments.shared.sheets import decode_image, draw_sheets, encode_sheet
-from vpr.generation.film_sheet import sheet
+from vpr.generation.film import sheet
 from vpr.generation.rollout_film import rollout_film
 from vpr.utils.figures import panels, write_figure
 

@@ -13,7 +13,7 @@ from tests.segmenting.made import event, timeline
 from vpr.cli.options import seconds
 from vpr.errors import VPRError
 from vpr.experiments.footage.calibrate import first_hits
-from vpr.experiments.footage.scores import tally
+from vpr.experiments.footage.films import tally
 from vpr.segmenting.calibration import (
     Calibration,
     evidence,

@@ -5,7 +5,7 @@ The factors of these datasets follow a fixed cycle, so after k events they are k
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,9 +15,10 @@ from torch import Tensor
 from vpr.baselines import CWVAE, VTA
 from vpr.baselines.baseline_model import Baseline
 from vpr.evaluation.factor_readers import Reader, Reading, concatenate, read_in_batches
-from vpr.generation.generate import Below, rollout, sample
+from vpr.generation.generate import Below, decode, rollout, sample
 from vpr.model import VPR
 
+CHUNK = 32  # sequences per batch, to bound the memory
 PIECE = 50  # frames of a baseline decoded at once, to bound the memory
 
 
@@ -140,3 +141,39 @@ def mean_entropy(drawn: NDArray[Any]) -> float:
 def _entropy(values: NDArray[Any]) -> float:
     share = np.unique(values, return_counts=True)[1] / len(values)
     return float(-(share * np.log(share)).sum())
+
+
+class Swap(NamedTuple):
+    """The value that is decoded, as shares of the pairs of sequences that differ in a factor.
+
+    A level that alone represents the factor has follows = 1, one that does not has keeps = 1.
+    """
+
+    keeps: float  # value of the sequence itself
+    follows: float  # value of the sequence that the state is from
+
+
+@torch.no_grad()
+def swaps(model: VPR, reader: Reader, video: Tensor, true: Reading, level: int) -> dict[str, Swap]:
+    """After a video (B, T, *frame), replace s of one level by that of the sequence before.
+
+    All other levels keep their s. `true` are the factors (B,) at the last frame.
+    """
+    states = [
+        model.observe(part).state
+        for part in torch.split(video.to(model.device, model.dtype), CHUNK)
+    ]
+    other = torch.cat([state.blocks[level - 1].s for state in states]).roll(1, 0)
+    parts = []
+    for state, s in zip(states, torch.split(other, CHUNK), strict=True):
+        parts.append(reader(decode(model, state, level, s.unsqueeze(1))[:, 0]))
+    decoded = concatenate(parts)
+    return {name: _swap_shares(decoded[name], values) for name, values in true.items()}
+
+
+def _swap_shares(decoded: NDArray[Any], own: NDArray[Any]) -> Swap:
+    other = np.roll(own, 1)
+    differ = own != other
+    pairs = max(int(differ.sum()), 1)
+    keeps, follows = ((decoded == each)[differ].sum() / pairs for each in (own, other))
+    return Swap(float(keeps), float(follows))

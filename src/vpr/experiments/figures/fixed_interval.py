@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.swaps import swaps
+from vpr.evaluation.generated_factors import swaps
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
 from vpr.experiments.runner.metrics import metric
 from vpr.experiments.runner.settings import describe

@@ -40,8 +40,7 @@ from vpr.experiments.footage.detectors import (
     scene_cuts,
     transnet,
 )
-from vpr.experiments.footage.films import FILMS, FilmFile, load_or_make
-from vpr.experiments.footage.scores import inside, tally
+from vpr.experiments.footage.films import FILMS, FilmFile, inside, load_or_make, tally
 from vpr.features.extract import Extracted, extract
 from vpr.presets import preset
 from vpr.pretrained import CALIBRATION, PretrainedVPR, fingerprint, load_model

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.experiments.footage.films import RATE, FilmFile
-from vpr.experiments.footage.scores import Span, inside
+from vpr.experiments.footage.films import RATE, FilmFile, Span, inside
 from vpr.segmenting.calibration import (
     Calibration,
     Floats,

@@ -20,7 +20,7 @@ from vpr.experiments.runner.base import Advance, Measured
 from vpr.experiments.runner.inspect_training import inspect_model
 from vpr.experiments.runner.periodic_log import PeriodicLog, train_with_log
 from vpr.experiments.runner.store import with_seed
-from vpr.experiments.shared.labels import labelled
+from vpr.experiments.shared.datasets import labelled
 from vpr.model import VPR
 from vpr.pretrained import load_model
 from vpr.training.checkpoint import RunFolder

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from vpr.generation.film import Film
-from vpr.generation.film_sheet import Pixels, sheet
+from vpr.generation.film import Film, Pixels, sheet
 from vpr.utils.figures import panels
 
 if TYPE_CHECKING:
