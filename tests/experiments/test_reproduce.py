@@ -18,11 +18,11 @@ from vpr.cli import main
 from vpr.experiments import EXPERIMENTS, experiment
 from vpr.experiments.figures import mechanism
 from vpr.experiments.runner.base import Result
+from vpr.experiments.runner.periodic_log import RECORD
 from vpr.experiments.runner.reproduce import Request, missing, write_outputs
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.store import load, result_path, save
 from vpr.experiments.runner.table import NO_BREAK
-from vpr.experiments.runner.training_runs import RECORD
 from vpr.experiments.shared.moving_ball import moving_ball_run
 from vpr.presets import PRESETS
 from vpr.pretrained import TRAINING

@@ -10,9 +10,9 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Stopped
+from vpr.experiments.runner.periodic_log import RECORD
 from vpr.experiments.runner.training_runs import (
     INSPECTIONS,
-    RECORD,
     folder_name,
     measure_training,
     run_folder,

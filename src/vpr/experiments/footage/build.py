@@ -46,7 +46,6 @@ from vpr.presets import preset
 from vpr.pretrained import CALIBRATION, PretrainedVPR, fingerprint, load_model
 from vpr.segmenting.segment import segment
 from vpr.segmenting.selection import Selection
-from vpr.segmenting.timeline import Timeline
 from vpr.training.loop import train
 from vpr.utils.files import read_json, write_json
 from vpr.utils.threads import use_threads
@@ -94,25 +93,10 @@ def trained(run: Path, film: FilmFile, steps: int) -> PretrainedVPR:
     train(config, run, on_step=lambda now: _printer("steps")(now.step, now.steps))
     model = load_model(run)
     if model.calibration is None:
-        timeline = all_events(model, film)
+        timeline = segment(str(extract(film.path, FEATURES).path), model)  # all events
         calibrate(timeline, film, HELD_OUT).save(run / CALIBRATION, fingerprint(model))
         model = load_model(run)
     return model
-
-
-def all_events(model: PretrainedVPR, film: FilmFile) -> Timeline:
-    """Every update of every level, with its evidence."""
-    plain = load_plain(model)
-    return segment(str(extract(film.path, FEATURES).path), plain)
-
-
-def load_plain(model: PretrainedVPR) -> PretrainedVPR:
-    """The model without its probabilities, sharing its weights."""
-    from copy import copy
-
-    plain = copy(model)
-    plain.calibration = None
-    return plain
 
 
 def all_detectors(
