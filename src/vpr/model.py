@@ -9,6 +9,7 @@ everything that does not depend on the order of time for all frames at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +25,9 @@ from vpr.nets.likelihood import make_likelihood
 from vpr.state import LevelTrace, Loss, State, Trace, UpdateIndex
 from vpr.utils.checks import check_frames, check_noise, check_state, check_values
 from vpr.utils.tree import tree_map, tree_put, tree_rows
+
+if TYPE_CHECKING:
+    from vpr.pretrained import PretrainedVPR
 
 Encodings = Callable[[int], Tensor]  # index of a level → its projected x (B, H)
 Nets = Sequence[Block | InferenceBlock]  # level 1 first
@@ -80,7 +84,7 @@ class VPR(nn.Module):
         self.register_buffer("typical_kl", torch.full((config.levels - 1,), torch.nan))
 
     @classmethod
-    def from_pretrained(cls, name: str) -> VPR:
+    def from_pretrained(cls, name: str) -> PretrainedVPR:
         """Load a shipped model ("moving-ball"), a run folder, or a repository of the HF hub.
 
         A repository can be pinned to a commit, tag or branch: `owner/name@revision`.
