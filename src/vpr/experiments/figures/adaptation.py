@@ -9,14 +9,13 @@ from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Published, Results, Scale, Statement
 from vpr.experiments.runner.inspect_training import LENGTH
 from vpr.experiments.runner.metrics import f1_row, metric
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Record, measure_training
 from vpr.experiments.runner.verdicts import between, not_below
 from vpr.experiments.shared.moving_ball import (
     Variant,
     draw_training,
     f1_claims,
-    moving_ball_run,
     scores,
     training_curve,
 )
@@ -34,7 +33,7 @@ VARIANTS = {
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"fast": moving_ball_run(scale), "slow": moving_ball_run(scale, slow=True)}
+    return {"fast": run_config("moving-ball", scale), "slow": run_config("moving-ball-slow", scale)}
 
 
 def extract_metrics(record: Record) -> dict[str, Any]:

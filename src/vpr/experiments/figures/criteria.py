@@ -8,13 +8,13 @@ from functools import partial
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Experiment, Published, Results, Scale, Statement
 from vpr.experiments.runner.metrics import f1_row, metric
+from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.runner.verdicts import above
 from vpr.experiments.shared.moving_ball import (
     Variant,
     draw_training,
     f1_claims,
-    moving_ball_run,
     scores,
 )
 from vpr.utils.figures import BOTH, CE, CU
@@ -27,7 +27,7 @@ VARIANTS = {
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    both = moving_ball_run(scale)
+    both = run_config("moving-ball", scale)
     return {
         "both": both,
         "ce": replace(both, model=replace(both.model, unexpected=False)),

@@ -9,10 +9,10 @@ import numpy as np
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
 from vpr.experiments.runner.metrics import metric
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Inspection, Record, measure_training, record_steps
 from vpr.experiments.runner.verdicts import above
-from vpr.experiments.shared.moving_ball import LEVEL, moving_ball_run, training_curve
+from vpr.experiments.shared.moving_ball import LEVEL, training_curve
 from vpr.experiments.shared.panels import draw_curve, score_axis
 from vpr.utils.figures import CE, CU, D_CH, D_ST, GREY, THRESHOLD, panels
 
@@ -26,7 +26,7 @@ MOMENTS = {"early": "step 500", "annealed": "β reaches 1", "late": "end of trai
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": moving_ball_run(scale)}
+    return {"both": run_config("moving-ball", scale)}
 
 
 def extract_metrics(record: Record) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
 from vpr.experiments.runner.metrics import metric
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Record, measure_training, record_steps
 from vpr.experiments.runner.verdicts import at_most
-from vpr.experiments.shared.moving_ball import moving_ball_run, training_curve
+from vpr.experiments.shared.moving_ball import training_curve
 from vpr.experiments.shared.panels import draw_curve, draw_runs
 from vpr.utils.figures import OTHERS, panels
 
@@ -25,7 +25,7 @@ COLOURS = {"entropy_gap": OTHERS[1], "cross_entropy_gap": OTHERS[0]}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": moving_ball_run(scale)}
+    return {"both": run_config("moving-ball", scale)}
 
 
 def extract_metrics(record: Record) -> dict[str, Any]:

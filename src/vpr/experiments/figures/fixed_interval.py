@@ -12,10 +12,9 @@ from vpr.config import RunConfig
 from vpr.evaluation.generated_factors import swaps
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
 from vpr.experiments.runner.metrics import metric
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import above, at_least
-from vpr.experiments.shared.moving_ball import moving_ball_run
 from vpr.experiments.shared.readers import SEED, evaluation_batch, reader_for, reader_scores
 from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
 from vpr.generation.rollout_film import rollout_film
@@ -31,7 +30,7 @@ FACTOR, LEVELS = "colour", (1, 2)
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    vpr = moving_ball_run(scale)
+    vpr = run_config("moving-ball", scale)
     clocks = {
         f"every-{n}": replace(vpr, model=replace(vpr.model, rule="clockwork", intervals=(1, n)))
         for n in INTERVALS

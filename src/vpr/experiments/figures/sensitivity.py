@@ -12,10 +12,10 @@ from vpr.config import RunConfig
 from vpr.data import MovingBall
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
 from vpr.experiments.runner.metrics import metric
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.runner.verdicts import above, not_below
-from vpr.experiments.shared.moving_ball import moving_ball_run, scores
+from vpr.experiments.shared.moving_ball import scores
 from vpr.experiments.shared.panels import sample_std, score_axis
 from vpr.utils.figures import OTHERS, panels
 
@@ -30,7 +30,7 @@ WEIGHTS = (0.9, 1.0, 1.1, 1.2)
 
 def base_run(scale: Scale) -> RunConfig:
     """Moving Ball; at scale cpu with small frames, to shorten the hundred runs to four hours."""
-    config = moving_ball_run(scale)
+    config = run_config("moving-ball", scale)
     if scale != "cpu":
         return config
     data = MovingBall(size=32)

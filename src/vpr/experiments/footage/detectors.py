@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 from vpr.experiments.footage.films import RATE
+from vpr.segmenting.calibration import strongest
 from vpr.video import Fit, open_footage
 from vpr.video.frames import Picture
 
@@ -95,13 +96,9 @@ def jumps(vectors: NDArray[np.float32], power: int = 2) -> Scores:
 
 def peaks(scores: Scores, times: Scores, threshold: float, gap: float) -> list[float]:
     """Times of scores from `threshold`, the highest first, none closer than `gap` to another."""
-    found: list[float] = []
-    for place in np.argsort(-scores, kind="stable"):
-        if scores[place] < threshold:
-            break
-        if all(abs(times[place] - other) >= gap for other in found):
-            found.append(float(times[place]))
-    return sorted(found)
+    high = scores >= threshold
+    kept = strongest(times[high], scores[high], gap)
+    return sorted(times[high][kept].tolist())
 
 
 def best_threshold(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vpr.config import RunConfig
-from vpr.experiments.runner.base import Claim, Published, Results, Scale
+from vpr.experiments.runner.base import Claim, Published, Results
 from vpr.experiments.runner.metrics import controls_of, metric
-from vpr.experiments.runner.settings import describe, run_config
+from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Record, record_steps
 from vpr.experiments.shared.panels import draw_curve, draw_scores, score_axis
 from vpr.utils.figures import panels
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
 
 LEVEL = "2"  # the level of the colour
 F1_LABEL = "F1 of level 2, colour changes"
-
-
-def moving_ball_run(scale: Scale, slow: bool = False) -> RunConfig:
-    """The run of the preset `moving-ball` or `moving-ball-slow`."""
-    return run_config("moving-ball-slow" if slow else "moving-ball", scale)
 
 
 def scores(record: Record) -> dict[str, Any]:
