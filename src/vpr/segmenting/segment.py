@@ -10,7 +10,7 @@ from itertools import islice
 
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.pretrained import load_model
+from vpr.pretrained import calibration_of, load_model
 from vpr.segmenting.inputs import Footage, ModelInput
 from vpr.segmenting.recorder import Recorder
 from vpr.segmenting.segmenter import CHUNK, Segmenter, check_levels, fit_for, with_threshold
@@ -63,7 +63,7 @@ def segment(
     segment_source(source, Segmenter(chosen, inputs), recorder, on_progress)
     every = reported_levels(None, chosen.config.levels)
     whole = recorder.timeline(source.name, name, every, Fraction(0))
-    timeline = report(whole, wanted, gap, selection or Selection(), chosen.calibration)
+    timeline = report(whole, wanted, gap, selection or Selection(), calibration_of(chosen))
     # A source of the user's own may lack both.
     problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
     return replace(timeline, problem=problem, undecodable=undecodable)

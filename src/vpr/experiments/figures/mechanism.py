@@ -7,12 +7,12 @@ from functools import partial
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Experiment, Scale
+from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.moving_ball import (
     Variant,
     draw_training,
     f1_claims,
-    moving_ball_run,
     scores,
 )
 from vpr.presets import preset
@@ -26,7 +26,7 @@ VARIANTS = {
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    config = moving_ball_run(scale)
+    config = run_config("moving-ball", scale)
     return {
         "ours": trained_like(config, preset("cpu/moving-ball")),
         "paper": trained_like(config, preset("paper/moving-ball")),
