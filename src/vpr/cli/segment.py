@@ -157,12 +157,21 @@ def _print_results(outcomes: list[Outcome], arguments: argparse.Namespace) -> in
         )
     elif any(outcome.status != "failed" for outcome in outcomes):
         _print_table(outcomes, arguments)
+    _print_warnings(outcomes)
     if elsewhere:
         tell(f"{elsewhere} of {len(outcomes)} are being segmented by other processes.")
     if failed and len(outcomes) > 1:
         names = ", ".join(outcome.source for outcome in failed)
         tell(f"vpr: {len(failed)} of {len(outcomes)} failed or are damaged: {names}")
     return 1 if failed else 0
+
+
+def _print_warnings(outcomes: list[Outcome]) -> None:
+    """Each warning once; it names the footage if it does not concern all of it."""
+    for text in dict.fromkeys(text for outcome in outcomes for text in outcome.warnings):
+        names = [outcome.source for outcome in outcomes if text in outcome.warnings]
+        where = f" ({', '.join(names)})" if len(names) < len(outcomes) else ""
+        tell(f"Warning: {text}{where}")
 
 
 def _print_table(outcomes: list[Outcome], arguments: argparse.Namespace) -> None:

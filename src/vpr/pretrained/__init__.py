@@ -83,7 +83,7 @@ def load_model(name: Path | str) -> VPR:
 
     `owner/name@revision` pins the commit, tag or branch of a repository.
     """
-    folder = _find(str(name))
+    folder = find_model(str(name))
     data = read_config(folder).get("model", {})
     if isinstance(data, dict) and KIND in data:
         raise VPRError(f"{folder} is a baseline: load it with vpr.baselines.load_baseline")
@@ -148,7 +148,7 @@ def load_durations(name: Path | str, model: VPR) -> Durations:
 
     Durations that were fitted to other weights are an error.
     """
-    path = _find(str(name)) / DURATIONS
+    path = find_model(str(name)) / DURATIONS
     if not path.exists():
         maker = "vpr.generation.learn_durations.fit_durations"
         raise VPRError(f"{name} has no {DURATIONS}: make them with {maker}")
@@ -175,7 +175,7 @@ def data_for(name: Path | str, instead: str | None = None, path: str | None = No
     The configuration of a model does not choose files on this machine: `path` names the footage,
     vectors or file of a dataset that reads any.
     """
-    data: Any = _data_of(_find(str(name))) if instead is None else dataset(instead)
+    data: Any = _data_of(find_model(str(name))) if instead is None else dataset(instead)
     if path is None:
         return data  # type: ignore[no-any-return]
     if not (local := local_fields(data)):
@@ -211,7 +211,8 @@ def _shipped() -> Path:
     return Path(str(resources.files("vpr") / "pretrained"))
 
 
-def _find(name: str) -> Path:
+def find_model(name: str) -> Path:
+    """The folder of a model; see `load_model`."""
     if (Path(name) / CONFIG).exists():
         if not (Path(name) / MODEL).exists():
             raise VPRError(f"{name} has no {MODEL} yet: train it first")

@@ -38,6 +38,7 @@ def timeline_page_parts(timeline: Timeline, video: str | None = None) -> Iterato
         "timeline/web/timeline.html",
         name=escape(name),
         lead=_lead(timeline),
+        warnings="".join(f'<p class="warning">{escape(_plain(w))}</p>' for w in timeline.warnings),
         rows="".join(_row(timeline, level) for level in levels),
         options="".join(f'<option value="{n}">level {n}</option>' for n in reversed(levels)),
         clock=CLOCK if any(event.kind == "clock" for event in timeline.boundaries) else "",
