@@ -12,7 +12,18 @@ from vpr.pages.timeline.timeline_data import timeline_data
 from vpr.segmenting.timeline import Timeline
 
 SCRIPTS = (
-    *("data", "format", "view", "state", "density", "rows", "pictures", "curves", "ruler"),
+    *(
+        "data",
+        "format",
+        "strength",
+        "view",
+        "state",
+        "density",
+        "rows",
+        "pictures",
+        "curves",
+        "ruler",
+    ),
     *("details", "table", "hover", "pointer", "keys", "main"),
 )
 CLOCK = (

@@ -32,6 +32,7 @@ function describe() {
       ["threshold", number(event.threshold, 4)],
       ["fit", signed(event.fit)],
       ["surprise", signed(event.surprise)],
+      ...(event.probability === null ? [] : [["probability", event.probability.toFixed(2)]]),
     ]);
   // 1 ms into the frame, because browsers that round down would show the previous one.
   if (video && !video.hidden) video.currentTime = event.time - START + 0.001;
