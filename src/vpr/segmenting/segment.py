@@ -34,9 +34,10 @@ OnProgress = Callable[[int, int | None], None]  # frames done, frames expected i
 
 def segment(
     what: Footage,
-    model: VPR | str | os.PathLike[str],
+    model: VPR | str | os.PathLike[str] | None = None,
     *,
     name: str | None = None,
+    adapt: float | None = None,
     threshold: float | None = None,
     levels: Sequence[int] | None = None,
     min_gap: float | Fraction = 0,
@@ -53,6 +54,8 @@ def segment(
             vectors, an array (T, F) or a .npy file of one.
         model: A model, a run folder or the name of a shipped model.
         name: The name of a model that is given as an object, for its settings and for warnings.
+        adapt: Seconds in which the model, or a new one if there is none, is first trained on the
+            footage: a path or an array. `vpr.segmenting.adapt.adapt` keeps such a model.
         threshold: γ, the multiple of the typical D_st above which an event is unexpected. The
             default is that of the model.
         levels: The levels to report, 2 or higher. The default is all.
@@ -64,6 +67,12 @@ def segment(
         rate: Frames per second of footage without times, such as arrays.
         on_progress: Called with the number of frames done and, if known, of all frames.
     """
+    if adapt is not None:
+        from vpr.segmenting.adapt import adapted_to  # with training, which imports for a second
+
+        model = adapted_to(what, adapt, model)
+    if model is None:
+        raise VPRError("no model: give one, or adapt=120 to train one on this footage first")
     name = name if isinstance(model, VPR) else os.fspath(model)
     chosen = with_threshold(model if isinstance(model, VPR) else load_model(str(name)), threshold)
     check_levels(chosen)
