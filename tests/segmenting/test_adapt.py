@@ -51,8 +51,8 @@ def test_a_video_without_a_model(capsys: Capture) -> None:
     code, out, err = command(capsys, "segment", "--adapt", "clip.mp4", "--out", "o", "--json")
     assert code == 0, err
     assert json.loads(out)["pieces"][0]["frames"] == 20
-    assert RunFolder("o/adapted-model").config().training.length == 20
-    assert "Model: o/adapted-model" in err
+    assert RunFolder("o-model").config().training.length == 20
+    assert "Model: o-model" in err
 
 
 def test_the_model_is_used_again_for_the_same_footage(rows: Path, capsys: Capture) -> None:
@@ -64,14 +64,14 @@ def test_the_model_is_used_again_for_the_same_footage(rows: Path, capsys: Captur
         said = json.loads(out)
         return said["model"], said["pieces"][0]["status"]
 
-    assert model("0.1s") == ("o/adapted-model", "done")
-    before = Path("o/adapted-model/model.safetensors").read_bytes()
-    assert model("0.1s") == ("o/adapted-model", "skipped")
-    assert model("0.2s")[0] == "o/adapted-model-2"
-    assert model("0.2s", "--force") == ("o/adapted-model-3", "done")
+    assert model("0.1s") == ("o-model", "done")
+    before = Path("o-model/model.safetensors").read_bytes()
+    assert model("0.1s") == ("o-model", "skipped")
+    assert model("0.2s")[0] == "o-model-2"
+    assert model("0.2s", "--force") == ("o-model-3", "done")
     np.save(rows, np.load(rows)[:30])
-    assert model("0.1s") == ("o/adapted-model-4", "done")
-    assert Path("o/adapted-model/model.safetensors").read_bytes() == before
+    assert model("0.1s") == ("o-model-4", "done")
+    assert Path("o-model/model.safetensors").read_bytes() == before
 
 
 def test_starting_from_a_model_keeps_its_preprocessing(rows: Path) -> None:
@@ -103,7 +103,7 @@ def test_in_python_nothing_is_kept(rows: Path) -> None:
     assert timeline.frames == 40
     again = vpr.segment(rows, timeline_model(rows), adapt=0.1)
     assert again.frames == 40
-    assert not list(Path().glob("*adapted*"))
+    assert not list(Path().glob("*-model*"))
     with pytest.raises(VPRError, match="a path or an array"):
         vpr.segment(iter(()), adapt=0.1)
 

@@ -109,7 +109,7 @@ def _add_adapt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--adapt",
         const=ADAPT,
         help="Train on this footage first, for TIME including reading it: the model of --model, or "
-        "a new one. It is kept in the folder adapted-model of --out. [2min]",
+        "a new one. It is kept in the folder of --out with -model after its name. [2min]",
         **how,
     )
 

@@ -37,7 +37,7 @@ TRIAL = 6  # steps that measure the speed: two of each stage
 LEAST = 30  # steps
 CHECKPOINTS = 50  # steps between two of them
 LATE = 1.5  # training stops at this multiple of its time
-FOLDER, RECORD = "adapted-model", "adapted.json"
+RECORD = "adapted.json"
 
 OnProgress = Callable[[str, int, int], None]  # what is done, done, total
 
@@ -51,7 +51,7 @@ def adapted_model(
     force: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Path:
-    """The folder in `out` of a model that is trained on this footage for `seconds`.
+    """The folder, next to `out`, of a model that is trained on this footage for `seconds`.
 
     A model that was made before from the same files, with the same time and `start`, is used again,
     unless `force` is set. Other folders are left unchanged.
@@ -61,8 +61,9 @@ def adapted_model(
         "seconds": seconds,
         "start": None if start is None else fingerprint(load_model(start)),
     }
+    name = f"{out.resolve().name}-model"
     for number in count(1):
-        folder = out / (FOLDER if number == 1 else f"{FOLDER}-{number}")
+        folder = out.parent / f"{name}{'' if number == 1 else f'-{number}'}"
         if not folder.exists():
             break
         if not force and _read(folder / RECORD) == record:
