@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -17,25 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.pages.chromium import CHROMIUM, FLAGS
 from tests.pages.timelines import balls, hour
 from vpr.pages.timeline.timeline_page import timeline_page
 from vpr.segmenting.timeline import Event, Timeline
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path")
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 Tab = Any  # playwright has no types without being installed
 Open = Callable[..., Tab]
 
