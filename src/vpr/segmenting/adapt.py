@@ -35,7 +35,7 @@ SECONDS = 120.0
 SHARE = 0.4  # least share of the time for training, however long reading the footage takes
 TRIAL = 6  # steps that measure the speed: two of each stage
 LEAST = 30  # steps
-CHECKPOINTS = 50  # steps between two of them
+CHECKPOINTS = 25  # steps between two of them
 LATE = 1.5  # training stops at this multiple of its time
 RECORD = "adapted.json"
 

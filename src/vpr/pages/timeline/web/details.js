@@ -17,7 +17,7 @@ function describe() {
     shownPicture.src = pictureOf(event.frame);
     shownPicture.alt = `First frame of the event at ${clock(event.time)}`;
   }
-  const list = eventsOf.get(event.level), place = list.indexOf(event);
+  const list = allOf.get(event.level), place = list.indexOf(event); // the numbers of the other files
   const end = list[place + 1]?.time ?? START + DURATION;
   factsPanel.innerHTML =
     `<h2>${mark(event.kind)} Level ${event.level}, event ${place + 1} of ${list.length}</h2>` +
