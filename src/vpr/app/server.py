@@ -40,6 +40,7 @@ def make_app(jobs: Jobs) -> Any:
         app,
         _page(gradio, jobs),
         path="/",
+        allowed_paths=[str(jobs.folder)],  # the names of jobs cannot be guessed
         max_file_size=size,
         theme=theme,
         css=CSS,
@@ -54,11 +55,12 @@ def _use_folder(folder: Path) -> None:
     os.environ |= {
         "GRADIO_TEMP_DIR": str(folder / "uploads"),
         "XDG_CACHE_HOME": str(folder / CACHE),
+        "GRADIO_ANALYTICS_ENABLED": "False",
+        "HF_HUB_OFFLINE": "1",
     }
     temporary = folder / "temporary"
     temporary.mkdir(parents=True, exist_ok=True)
     tempfile.tempdir = str(temporary)
-    os.environ |= {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_OFFLINE": "1"}
 
 
 def _page(gradio: Any, jobs: Jobs) -> Any:
@@ -81,7 +83,7 @@ def _page(gradio: Any, jobs: Jobs) -> Any:
         model = (
             "A model is trained on the video first."
             if needs_training
-            else ("The model of this server can be trained on the video first.")
+            else "The model of this server can be trained on the video first."
         )
         gradio.Markdown(f"# {TITLE}\n{model} The limits are {limits}.")
         upload = gradio.File(label="Video", file_types=sorted(STARTS), elem_id="upload")
