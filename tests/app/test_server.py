@@ -40,7 +40,7 @@ def address(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         server.should_exit = server.force_exit = True
         thread.join()
-    assert any((folder / "uploads").rglob("clip.csv"))  # Gradio's copies are in the folder, too
+    assert any((folder / "uploads").iterdir())  # where Gradio puts uploads
     os.environ.clear()
     os.environ |= before
     tempfile.tempdir = temporary
