@@ -72,7 +72,7 @@ class NaiveVPR(VPR):
         for n in range(1, self.config.levels):
             arrives = evidence[-1].boundary & ~first
             kl_static, kl_change = self._divergences(n, state.blocks[n], x[n])
-            mean_kl = windows[n - 1].mean(self.rule.power)
+            mean_kl = windows[n - 1].mean()
             decision = self.rule.decide(n + 1, state.time, kl_static, kl_change, mean_kl)
             evidence.append(decision.evidence(kl_static, kl_change).masked(arrives, first))
             rows = arrives.nonzero().squeeze(1)

@@ -106,7 +106,7 @@ def _streams(model: VPR, suffix: str, scene: list[Tensor]) -> dict[str, Step]:
 
 def no_events_rule(config: ModelConfig) -> Rule:
     """A rule without events: level 2 compares at every frame, the levels above never do."""
-    return Subjective(expected=False, unexpected=False, window=config.window, power=config.power)
+    return Subjective(expected=False, unexpected=False, window=config.window)
 
 
 def _stream_with_rule(model: VPR, rule: Rule) -> Stream:

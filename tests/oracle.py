@@ -144,7 +144,7 @@ class Level:
 
 
 def leaky_relu(x: Tensor) -> Tensor:
-    return torch.where(x > 0, x, 0.1 * x)
+    return torch.where(x > 0, x, 0.3 * x)
 
 
 def sigmoid(x: Tensor) -> Tensor:
@@ -181,17 +181,13 @@ def gaussian_kl(q: Gauss, p: Gauss) -> Tensor:
     return total
 
 
-def subjective(
-    expected: bool = True, unexpected: bool = True, gamma: float = 1.1, power: float = 1.0
-) -> Decide:
-    """CE or CU, each of which can be switched off; the paper's mean has power 1."""
+def subjective(expected: bool = True, unexpected: bool = True, gamma: float = 1.1) -> Decide:
+    """CE or CU, each of which can be switched off."""
 
     def decide(
         level: int, time: int, kl_static: float, kl_change: float, window: list[float]
     ) -> Verdict:
-        threshold = math.inf
-        if window:
-            threshold = gamma * (sum(v**power for v in window) / len(window)) ** (1 / power)
+        threshold = gamma * sum(window) / len(window) if window else math.inf
         ce = expected and kl_static > kl_change
         cu = unexpected and kl_static > threshold
         return Verdict(ce, cu, ce or cu, threshold)

@@ -28,7 +28,7 @@ Factory = Callable[..., Any]
 class EveryThird:
     """A user-defined rule."""
 
-    window, power = 3, 1.0
+    window = 3
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
@@ -39,7 +39,7 @@ class EveryThird:
 
 RULES = [
     Subjective(window=5),
-    Subjective(expected=False, window=5, power=0.5),
+    Subjective(expected=False, window=5),
     Subjective(expected=False, unexpected=False),
     Clockwork((1, 2, 4, 8)),
     Always(),

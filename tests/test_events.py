@@ -51,6 +51,10 @@ class TestWindow:
         assert window.mean().tolist() == [math.inf] * 3
         assert window.values.shape == (3, 4)
 
+    def test_mean_of_a_window_that_is_not_full(self) -> None:
+        window = Window(torch.tensor([[1.0, 4.0, 0.0]]), torch.tensor([2]))
+        assert window.mean().tolist() == [2.5]
+
     def test_filled_gives_what_was_usual(self) -> None:
         window = Window.filled(2, 4, torch.tensor(1.5))
         assert window.mean().tolist() == [1.5, 1.5]
@@ -59,10 +63,7 @@ class TestWindow:
 
     @pytest.mark.parametrize("size", [1, 4, 30])
     @pytest.mark.parametrize("typical", [0.7, math.nan])
-    @pytest.mark.parametrize("power", [1.0, 0.5])
-    def test_after_each_is_one_push_after_the_other(
-        self, size: int, typical: float, power: float
-    ) -> None:
+    def test_after_each_is_one_push_after_the_other(self, size: int, typical: float) -> None:
         """Of 7 values, only some are kept."""
         ahead = window = Window.filled(1, size, tensor(typical)[0])
         row, generator = torch.zeros(1, dtype=torch.long), torch.Generator().manual_seed(0)
@@ -71,7 +72,7 @@ class TestWindow:
             windows = ahead.after_each(values[done : done + 7])
             assert len(windows.pushed) == 8
             for r in range(count + 1):
-                torch.testing.assert_close(windows.mean(power)[r], window.mean(power)[0])
+                torch.testing.assert_close(windows.mean()[r], window.mean()[0])
                 assert torch.equal(windows.row(r).values, window.values)
                 assert torch.equal(windows.row(r).pushed, window.pushed)
                 if r < count:
@@ -119,7 +120,7 @@ class TestSubjective:
 
     @pytest.mark.parametrize("fields", [{"gamma": 0.0}, {"gamma": -1.0}, {"window": 0}])
     def test_refuses(self, fields: dict[str, float]) -> None:
-        with pytest.raises(VPRError, match="gamma and power must be positive and window 1 or more"):
+        with pytest.raises(VPRError, match="gamma must be positive and window 1 or more"):
             Subjective(**fields)
 
 
@@ -168,21 +169,6 @@ class TestMakeRule:
             ModelConfig(levels=3, rule="clockwork", intervals=(1, 4))
 
 
-class TestPower:
-    def test_one_is_the_plain_mean(self) -> None:
-        window = Window(torch.tensor([[1.0, 4.0, 0.0]]), torch.tensor([2]))
-        assert window.mean().tolist() == [2.5]
-
-    def test_half_averages_the_roots(self) -> None:
-        """One huge jump weighs less: √ of 1, 1 and 100 is 1, 1 and 10, whose mean is 4."""
-        window = Window(torch.tensor([[1.0, 1.0, 100.0]]), torch.tensor([3]))
-        torch.testing.assert_close(window.mean(0.5), torch.tensor([16.0]))
-
-    def test_must_be_positive(self) -> None:
-        with pytest.raises(VPRError, match="power must be positive"):
-            Subjective(power=0)
-
-
 class TestRandomUpdates:
     def test_adds_updates_and_takes_none(self) -> None:
         base = Subjective(expected=False)
@@ -209,5 +195,5 @@ class TestRandomUpdates:
         assert trace.state.windows[1].pushed.tolist() == [0, 0]
 
     def test_is_otherwise_the_rule(self) -> None:
-        rule = RandomUpdates(Subjective(window=7, power=0.5), 0.0, torch.Generator())
-        assert (rule.window, rule.power) == (7, 0.5)
+        rule = RandomUpdates(Subjective(window=7), 0.0, torch.Generator())
+        assert rule.window == 7

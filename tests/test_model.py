@@ -41,7 +41,7 @@ few = settings(
 class Table:
     """Updates read from a table (B, T, N), whatever is seen."""
 
-    window, power = 4, 1.0
+    window = 4
 
     def __init__(self, table: Tensor) -> None:
         self.table = table
@@ -170,13 +170,10 @@ class TestOracle:
         records = consult(model, video, noise, lambda b: subjective(), window=5)
         assert_same_trace(model.observe(video, noise=noise), records)
 
-    @pytest.mark.parametrize("power", [0.5, 2.0])
-    def test_other_means_of_the_window(
-        self, tiny_model: Factory, scenes: Factory, draw: Factory, power: float
-    ) -> None:
-        model = tiny_model(3, seed=12, window=5, power=power, expected=False)
+    def test_cu_alone(self, tiny_model: Factory, scenes: Factory, draw: Factory) -> None:
+        model = tiny_model(3, seed=12, window=5, expected=False)
         video, noise = scenes(seed=2), draw(model)
-        rule = subjective(expected=False, power=power)
+        rule = subjective(expected=False)
         records = consult(model, video, noise, lambda b: rule, window=5)
         assert_same_trace(model.observe(video, noise=noise), records)
 

@@ -123,7 +123,7 @@ class TestPaper:
     def test_criteria(self, config: RunConfig) -> None:
         model = config.model
         assert (model.rule, model.expected, model.unexpected) == ("subjective", True, True)
-        assert (model.gamma, model.window, model.power) == (1.1, 100, 1.0)
+        assert (model.gamma, model.window) == (1.1, 100)
         assert all(stage.criteria == ("CE", "CU") for stage in config.stages)
 
     def test_nothing_is_added(self, config: RunConfig) -> None:

@@ -57,9 +57,7 @@ class ModelConfig:
     )
     channels: int = option(32, "Width of the image network's first layer.")
     colour_masks: int = option(
-        1,
-        "Masks of the folded network that are multiplied by one colour each.",
-        formerly="tints",
+        1, "Masks of the folded network that are multiplied by one colour each."
     )
     likelihood: Literal["bernoulli", "gaussian"] = option(
         "bernoulli", "Binary cross entropy, or squared error."
@@ -74,9 +72,6 @@ class ModelConfig:
     unexpected: bool = option(True, "Criterion CU: D_st exceeds γ times its recent mean.")
     gamma: float = option(1.1, "γ, the threshold of CU relative to the recent mean of D_st.")
     window: int = option(100, "τ_w, the number of comparisons in the mean of D_st.")
-    power: float = option(
-        1.0, "Power of the mean of D_st: 1 averages D_st (the paper), 0.5 its root, 2 its square."
-    )
     intervals: tuple[int, ...] = option(
         (), "Frames between updates of each level, for the clockwork rule."
     )
@@ -87,43 +82,41 @@ class ModelConfig:
         for name in ("network", "likelihood", "rule"):
             choices = get_args(get_type_hints(ModelConfig)[name])
             value = getattr(self, name)
-            _check(value in choices, f"{name} must be one of {', '.join(choices)}", value)
+            check(value in choices, f"{name} must be one of {', '.join(choices)}", value)
         _check_size("levels", self.levels, 1, MOST_LEVELS)
         _check_size("layers", self.layers, 2, MOST_LAYERS)
         for name in ("state_size", "width", "channels", "colour_masks"):
             _check_size(name, getattr(self, name), 1, WIDEST)
-        _check(
+        check(
             self.window <= LONGEST_WINDOW, f"window must be at most {LONGEST_WINDOW}", self.window
         )
-        _check(self.min_std > 0, "min_std must be above 0", self.min_std)
+        check(self.min_std > 0, "min_std must be above 0", self.min_std)
         _check_frame(self.frame)
         if self.rule == "clockwork":
             fits = len(self.intervals) == self.levels
-            _check(
-                fits, f"intervals must have {self.levels} numbers, one per level", self.intervals
-            )
-            _check(self.intervals[0] == 1, "level 1 updates at every frame", self.intervals)
+            check(fits, f"intervals must have {self.levels} numbers, one per level", self.intervals)
+            check(self.intervals[0] == 1, "level 1 updates at every frame", self.intervals)
         make_rule(self)  # raises if the numbers of the rule are invalid
 
 
-def _check(holds: bool, rule: str, value: object) -> None:
+def check(holds: bool, rule: str, value: object) -> None:
     if not holds:
         raise VPRError(f"{rule}, got {value}")
 
 
 def _check_size(name: str, size: int, least: int, most: int) -> None:
-    _check(size >= least, f"{name} must be {least} or more", size)
-    _check(size <= most, f"{name} must be at most {most}", size)
+    check(size >= least, f"{name} must be {least} or more", size)
+    check(size <= most, f"{name} must be at most {most}", size)
 
 
 def _check_frame(frame: tuple[int, ...]) -> None:
     if len(frame) == 1:
-        _check(frame[0] <= WIDEST, f"a vector has at most {WIDEST} features", frame)
-        return _check(frame[0] >= 1, "a vector needs at least 1 feature", frame)
-    _check(len(frame) == 3, "frame must be (channels, height, width) or (features,)", frame)
-    _check(frame[0] in (1, 3), "a frame has 1 or 3 channels", frame)
+        check(frame[0] <= WIDEST, f"a vector has at most {WIDEST} features", frame)
+        return check(frame[0] >= 1, "a vector needs at least 1 feature", frame)
+    check(len(frame) == 3, "frame must be (channels, height, width) or (features,)", frame)
+    check(frame[0] in (1, 3), "a frame has 1 or 3 channels", frame)
     sides = all(side % 16 == 0 and 16 <= side <= 128 for side in frame[1:])
-    _check(sides, "height and width must be multiples of 16 from 16 to 128", frame)
+    check(sides, "height and width must be multiples of 16 from 16 to 128", frame)
 
 
 def make_rule(config: ModelConfig) -> Rule:
@@ -132,7 +125,7 @@ def make_rule(config: ModelConfig) -> Rule:
         return Clockwork(config.intervals)
     if config.rule == "always":
         return Always()
-    return Subjective(config.expected, config.unexpected, config.gamma, config.window, config.power)
+    return Subjective(config.expected, config.unexpected, config.gamma, config.window)
 
 
 @dataclass(frozen=True)
@@ -160,12 +153,12 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "checkpoint_every", "log_every"):
-            _check(getattr(self, name) >= 1, f"{name} must be 1 or more", getattr(self, name))
-        _check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
+            check(getattr(self, name) >= 1, f"{name} must be 1 or more", getattr(self, name))
+        check(self.length >= 2, "length must be 2 or more: one frame has no events", self.length)
         for name in ("learning_rate", "clip"):
-            _check(getattr(self, name) > 0, f"{name} must be above 0", getattr(self, name))
+            check(getattr(self, name) > 0, f"{name} must be above 0", getattr(self, name))
         for name in ("final_learning_rate", "warmup_steps", "frame_nats", "decoded_frames"):
-            _check(getattr(self, name) >= 0, f"{name} must be 0 or more", getattr(self, name))
+            check(getattr(self, name) >= 0, f"{name} must be 0 or more", getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -183,10 +176,10 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stages", tuple(self.stages))
-        _check(0 <= self.seed < 2**32, "seed must be 0 to 4294967295", self.seed)
+        check(0 <= self.seed < 2**32, "seed must be 0 to 4294967295", self.seed)
         same = self.model.frame == self.data.frame
         wanted = ",".join(map(str, self.data.frame))
-        _check(same, f"model.frame must be the data's: set it to {wanted}", self.model.frame)
+        check(same, f"model.frame must be the data's: set it to {wanted}", self.model.frame)
 
     def with_data(self, data: Data) -> RunConfig:
         """The same run on other data; frame shape and, if the data has them, levels are adapted."""

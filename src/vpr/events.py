@@ -32,11 +32,10 @@ class Window(NamedTuple):
         count = torch.where(typical_kl.isnan(), 0, size).expand(batch)
         return cls(typical_kl.nan_to_num(0.0).expand(batch, size).clone(), count.clone())
 
-    def mean(self, power: float = 1.0) -> Tensor:  # (B,)
-        """(mean of D_st^power)^(1/power): the paper's mean at 1."""
+    def mean(self) -> Tensor:  # (B,)
+        """Infinite where the window is empty."""
         filled = self.pushed.clamp(max=self.values.shape[1]).to(self.values)
-        mean = self.values.clamp(min=0).pow(power).sum(1) / filled
-        return torch.where(filled > 0, mean.pow(1 / power), torch.inf)
+        return torch.where(filled > 0, self.values.sum(1) / filled, torch.inf)
 
     def push(self, value: Tensor, rows: Tensor) -> Window:  # (R,), (R,)
         """`value` for the sequences `rows`; the others stay as they are."""
@@ -113,11 +112,6 @@ class Rule(Protocol):
         """τ_w: how many values of D_st are remembered."""
         ...
 
-    @property
-    def power(self) -> float:
-        """Exponent of the mean of D_st; 1 is the paper's."""
-        ...
-
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
@@ -136,13 +130,11 @@ class Subjective:
     unexpected: bool = True
     gamma: float = 1.1
     window: int = 100
-    power: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.window < 1 or self.gamma <= 0 or self.power <= 0:
+        if self.window < 1 or self.gamma <= 0:
             raise VPRError(
-                "gamma and power must be positive and window 1 or more, "
-                f"got {self.gamma}, {self.power}, {self.window}"
+                f"gamma must be positive and window 1 or more, got {self.gamma} and {self.window}"
             )
 
     def decide(
@@ -165,7 +157,6 @@ class Clockwork:
 
     intervals: tuple[int, ...]
     window: int = 1
-    power: float = 1.0
 
     def __post_init__(self) -> None:
         if any(interval < 1 for interval in self.intervals):
@@ -182,7 +173,6 @@ class Always:
     """Every level updates at every frame."""
 
     window: int = 1
-    power: float = 1.0
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
@@ -207,10 +197,6 @@ class RandomUpdates:
     @property
     def window(self) -> int:
         return self.rule.window
-
-    @property
-    def power(self) -> float:
-        return self.rule.power
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor

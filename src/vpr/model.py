@@ -20,15 +20,14 @@ from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
 from vpr.fast.inference_block import InferenceBlock
-from vpr.features.preprocessing import Preprocessing
 from vpr.nets import make_codec
 from vpr.nets.likelihood import make_likelihood
 from vpr.state import LevelTrace, Loss, State, Trace, UpdateIndex
-from vpr.utils.checks import check_frames, check_state, check_values
+from vpr.utils.checks import check_frames, check_noise, check_state, check_values
 from vpr.utils.tree import tree_map, tree_put, tree_rows
 
 if TYPE_CHECKING:
-    from vpr.segmenting.calibration import Calibration
+    from vpr.pretrained import PretrainedVPR
 
 Encodings = Callable[[int], Tensor]  # index of a level → its projected x (B, H)
 Nets = Sequence[Block | InferenceBlock]  # level 1 first
@@ -61,11 +60,6 @@ class LazyEncodings:
 class VPR(nn.Module):
     """Variational Predictive Routing with N levels."""
 
-    # From vectors to the model's input, if it was trained on vectors; stored with the model.
-    preprocessing: Preprocessing | None = None
-    # The probability of its events, if it was fitted to films with known transitions.
-    calibration: Calibration | None = None
-
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
@@ -90,7 +84,7 @@ class VPR(nn.Module):
         self.register_buffer("typical_kl", torch.full((config.levels - 1,), torch.nan))
 
     @classmethod
-    def from_pretrained(cls, name: str) -> VPR:
+    def from_pretrained(cls, name: str) -> PretrainedVPR:
         """Load a shipped model ("moving-ball"), a run folder, or a repository of the HF hub.
 
         A repository can be pinned to a commit, tag or branch: `owner/name@revision`.
@@ -131,8 +125,8 @@ class VPR(nn.Module):
         """
         check_frames(frame, ("batch",), self.config, self.dtype)
         check_values(frame, self.config)
-        self._check_state(state, len(frame))
-        self._check_noise(noise, (), len(frame))
+        check_state(state, self.config, len(frame))
+        check_noise(noise, (self.config.levels, len(frame), self.config.state_size))
         nets = self.levels()
         x = LazyEncodings(nets, [self.codec.encode(self.codec.to_layout(frame))])
         state, evidence = self._advance(nets, state, x, noise)
@@ -155,9 +149,7 @@ class VPR(nn.Module):
         `noise` (T, N, B, S) samples the states; without it they are the means of their posteriors.
         Everything that does not depend on the order of time is computed for all frames at once.
         """
-        self._check_video(video)
-        check_values(video, self.config)
-        return self._observe(self.codec.to_layout(video.flatten(0, 1)), video, state, noise)
+        return self.observe_encoded(self._x0(self._layout(video), video), state, noise)
 
     def reconstruct(self, c0: Tensor) -> Tensor:
         """Decode c⁰ (..., D) to frames (..., *frame); images are clamped to [0, 1]."""
@@ -178,12 +170,10 @@ class VPR(nn.Module):
         `decoded` (M,) selects frames of the flattened video (B·T, *frame). If it is given, the
         first sum is estimated from these frames alone, because the decoder takes most of the time.
         """
-        self._check_video(video)
+        y = self._layout(video)
         if video.shape[1] < 2:
             raise VPRError("one frame has no events to learn from: give sequences of 2 or more")
-        check_values(video, self.config)
-        y = self.codec.to_layout(video.flatten(0, 1))
-        trace = self._observe(y, video, state, noise)
+        trace = self.observe_encoded(self._x0(y, video), state, noise)
         c0 = trace.c0.flatten(0, 1)
         if decoded is not None:
             c0, y = c0[decoded], y[decoded]
@@ -195,7 +185,7 @@ class VPR(nn.Module):
     def update_typical_kl(self, windows: tuple[Window, ...]) -> None:
         """Set `typical_kl` to the mean of each level's windows of D_st."""
         for n, window in enumerate(windows):
-            means = window.mean(self.rule.power)  # infinite where a window is still empty
+            means = window.mean()  # infinite where a window is still empty
             self.typical_kl[n] = means.where(means.isfinite(), torch.nan).nanmean()
 
     def noise(self, batch: int, length: int, generator: torch.Generator | None = None) -> Tensor:
@@ -206,9 +196,7 @@ class VPR(nn.Module):
 
     def encodings(self, video: Tensor) -> list[Tensor]:
         """The projected x (B, T, H) of each level, level 1 first, for a video (B, T, *frame)."""
-        self._check_video(video)
-        x0 = self.codec.encode(self.codec.to_layout(video.flatten(0, 1)))
-        return self._encode(x0.view(*video.shape[:2], self.config.width))
+        return self._encode(self._x0(self._layout(video), video))
 
     def prior(self, n: int, d: Tensor, c: Tensor) -> Belief:  # (..., D) twice → (..., S)
         """p(s | d, c) of the level with index n, counted from 0.
@@ -216,18 +204,17 @@ class VPR(nn.Module):
         At the top level the first prior is fixed: p(s^N_1) = N(0, 1), where d = 0.
         """
         p: Belief = self.levels()[n].p(d, c)
-        return p if n + 1 < self.config.levels else _with_fixed_start(p, d)
+        return p if n + 1 < self.config.levels else with_fixed_start(p, d)
 
-    def _observe(
-        self,
-        y: Tensor,
-        video: Tensor,
-        state: State | None,
-        noise: Tensor | None,
-    ) -> Trace:
-        """`observe` for frames y (B·T, …) that are already in the layout of the codec."""
-        x0 = self.codec.encode(y).view(*video.shape[:2], self.config.width)
-        return self.observe_encoded(x0, state, noise)
+    def _layout(self, video: Tensor) -> Tensor:
+        """Check a video and return its frames y (B·T, …) in the layout of the codec."""
+        check_frames(video, ("batch", "time"), self.config, self.dtype)
+        check_values(video, self.config)
+        return self.codec.to_layout(video.flatten(0, 1))
+
+    def _x0(self, y: Tensor, video: Tensor) -> Tensor:
+        """x⁰ (B, T, D) of the frames of a video."""
+        return self.codec.encode(y).view(*video.shape[:2], self.config.width)
 
     def observe_encoded(
         self,
@@ -243,8 +230,8 @@ class VPR(nn.Module):
         """
         batch, length = x0.shape[:2]
         before = state if state is not None else self.initial(batch)
-        self._check_state(before, batch)
-        self._check_noise(noise, (length,), batch)
+        check_state(before, self.config, batch)
+        check_noise(noise, (length, self.config.levels, batch, self.config.state_size))
         x = self._encode(x0)
         after, evidence = self.detect(before, x, noise)
         c, levels = torch.zeros_like(x0), []
@@ -318,7 +305,7 @@ class VPR(nn.Module):
                 evidence += [Evidence.not_compared(opening, unknown)] * (self.config.levels - n)
                 break
             divergences = nets[n].compare(*tree_rows((state.blocks[n], x(n)), rows, batch))
-            mean_kl = windows[n - 1].mean(self.rule.power)
+            mean_kl = windows[n - 1].mean()
             divergences = tree_put((unknown, unknown), rows, divergences, batch)
             counted = rows if random is None else _rows(arrives & ~random)
             windows[n - 1] = windows[n - 1].push(divergences[0].index_select(0, counted), counted)
@@ -364,25 +351,12 @@ class VPR(nn.Module):
             projected.append(block.project(x))
         return projected
 
-    def _check_state(self, state: State, batch: int) -> None:
-        if len(state.time) != batch:
-            raise VPRError(f"the state follows {len(state.time)} sequences, the video has {batch}")
-        check_state(state, self.config)
-
-    def _check_noise(self, noise: Tensor | None, time: tuple[int, ...], batch: int) -> None:
-        shape = (*time, self.config.levels, batch, self.config.state_size)
-        if noise is not None and tuple(noise.shape) != shape:
-            raise VPRError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
-
-    def _check_video(self, video: Tensor) -> None:
-        check_frames(video, ("batch", "time"), self.config, self.dtype)
-
     def levels(self) -> list[Block]:
         """The blocks, level 1 first."""
         return list(self.blocks)  # type: ignore[arg-type]
 
 
-def _with_fixed_start(p: Belief, d: Tensor) -> Belief:
+def with_fixed_start(p: Belief, d: Tensor) -> Belief:
     """The prior of the top level: N(0, 1) where d = 0, which is before the first transition."""
     opening = (d == 0).all(-1, keepdim=True)
     return Belief(p.mean.masked_fill(opening, 0.0), p.std.masked_fill(opening, 1.0))

@@ -46,13 +46,14 @@ RECIPE = (
     ),
     Stage(
         "detect",
-        0.3,
-        beta_ratio=(0.2, 1.0),
+        0.2,
+        beta_ratio=(0.2, 0.45),
         criteria=("CU",),
         random_updates=0.3,
         objectives=("persistence",),
     ),
-    Stage("train", 0.4, decay=True, objectives=("persistence", "overshooting", "bottleneck")),
+    Stage("rise", 0.15, beta_ratio=(0.45, 1.0), objectives=("persistence",)),
+    Stage("train", 0.35, decay=True, objectives=("persistence", "overshooting", "bottleneck")),
 )
 _TRAINING = TrainingConfig(
     learning_rate=1e-3, final_learning_rate=0.0, warmup_steps=100, clip=200.0, frame_nats=200.0
@@ -85,7 +86,6 @@ def _cpu(
         channels=16,
         colour_masks=4,
         likelihood=likelihood,
-        power=0.5,
     )
     training = replace(
         _TRAINING, steps=steps, batch_size=batch_size, length=length, decoded_frames=length // 4
@@ -105,11 +105,11 @@ PRESETS: dict[str, RunConfig] = {
         _paper("bouncing-balls", BouncingBalls(), ModelConfig(state_size=60, width=1024)),
         # In the paper every hallway has a colour of its own.
         _paper("maze", MiniworldMaze(least_stay=1, most_stay=1), _ROOM, length=50),
-        _cpu_balls("moving-ball", MovingBall(), steps=2000),
-        _cpu_balls("moving-ball-slow", SLOW, steps=2000),
-        _cpu_balls("bouncing-balls", BouncingBalls(), steps=3000, state_size=40),
+        _cpu_balls("moving-ball", MovingBall(), steps=1600),
+        _cpu_balls("moving-ball-slow", SLOW, steps=1600),
+        _cpu_balls("bouncing-balls", BouncingBalls(), steps=3000, state_size=60),
         _cpu("3dsd", ThreeDShapesDynamic(), steps=2400, batch_size=8, length=50),
-        _cpu("maze", MiniworldMaze(), steps=2400),
+        _cpu("maze", MiniworldMaze(), steps=3200, batch_size=8, length=50),
         _cpu("nested-world", NestedWorld(), steps=2400, levels=NestedWorld().levels),
         _cpu("video", Video(), steps=2400),
         # `vpr train` takes the number of features from the file.

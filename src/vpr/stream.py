@@ -125,7 +125,7 @@ class Detector:
         kl_static, kl_change = self.nets[n].compare(self.blocks[n], x)
         windows = self.windows[n - 1].after_each(kl_static)
         time = torch.arange(self.time, self.time + len(x), device=x.device)
-        mean_kl = windows.mean(self.rule.power)[:-1]  # before each frame
+        mean_kl = windows.mean()[:-1]  # before each frame
         decision = self.rule.decide(n + 1, time, kl_static, kl_change, mean_kl)
         evidence = LevelEvidence.rows(decision.evidence(kl_static, kl_change))
         update = next((i for i, found in enumerate(evidence) if found.boundary), len(evidence) - 1)

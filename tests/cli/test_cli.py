@@ -276,7 +276,7 @@ def test_data_writes_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 @pytest.fixture
 def no_pyav(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vpr.generation.film_files.can_write_mp4", lambda: False)
+    monkeypatch.setattr("vpr.generation.film.can_write_mp4", lambda: False)
 
 
 @pytest.mark.usefixtures("no_pyav")

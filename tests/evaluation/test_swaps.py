@@ -8,7 +8,7 @@ from tests.conftest import tiny_run
 from vpr import VPR
 from vpr.data import MovingBall, evaluation_rng
 from vpr.evaluation.factor_readers import Reading
-from vpr.evaluation.swaps import CHUNK, Swap, swaps
+from vpr.evaluation.generated_factors import CHUNK, Swap, swaps
 from vpr.generation.generate import decode
 
 COUNT = CHUNK + 3

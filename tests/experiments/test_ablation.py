@@ -27,11 +27,11 @@ WHOLE = replace(
             criteria=(),
             random_updates=0.25,
             objectives=("persistence", "overshooting"),
+            until_explained=0.5,
         ),
         Stage("detect", 0.25, beta_ratio=(0.05, 1.0), criteria=("CU",), random_updates=0.1),
         Stage("train", 0.4, decay=True, objectives=("overshooting", "persistence", "bottleneck")),
     ),
-    model=replace(BALL.model, power=0.5),
     training=replace(BALL.training, frame_nats=200.0),
 )
 CHANGED = {  # the only field of the stages that `remove` may change
@@ -83,6 +83,7 @@ def test_without_bottom_up_annealing_beta_rises_linearly_from_0() -> None:
     anneal, train = left.stages
     assert anneal.share == pytest.approx(0.6)
     assert anneal.criteria == ("CE", "CU")
+    assert (anneal.until_explained, anneal.random_updates) == (1.0, 0.25)
     for done in (0.0, 0.25, 1.0):
         assert anneal.beta_at(done) == pytest.approx(done)
         assert anneal.beta_at(done, level=2) == pytest.approx(done)
@@ -92,8 +93,6 @@ def test_without_bottom_up_annealing_beta_rises_linearly_from_0() -> None:
 def test_removed_numbers_are_those_of_the_paper() -> None:
     left = addition("data-scaled-reconstruction").remove(WHOLE)
     assert left == replace(WHOLE, training=replace(WHOLE.training, frame_nats=0.0))
-    left = addition("root-mean-cu").remove(WHOLE)
-    assert left == replace(WHOLE, model=replace(WHOLE.model, power=1.0))
 
 
 def test_all_cpu_presets_have_the_same_additions_and_paper_presets_none() -> None:

@@ -8,10 +8,10 @@ import pytest
 from vpr.baselines import CWVAEConfig
 from vpr.experiments.figures import baselines
 from vpr.experiments.runner.base import Stopped
+from vpr.experiments.runner.periodic_log import RECORD
 from vpr.experiments.shared import baseline_runs
 from vpr.experiments.shared.baseline_runs import (
     CURVE,
-    RECORD,
     baseline_run,
     factors_of,
     final_scores,

@@ -10,12 +10,12 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR
 from vpr.data import MovingBall
-from vpr.experiments.figures import disentanglement, fixed_interval, imagination, prediction
+from vpr.experiments.figures import disentanglement, fixed_interval, prediction
 from vpr.experiments.runner.base import Result
 from vpr.experiments.runner.settings import run_config, scaled_count
 from vpr.experiments.shared.readers import SEED, evaluation_batch, reader_for
 from vpr.experiments.shared.sheets import decode_image, draw_sheets, encode_sheet
-from vpr.generation.film_sheet import sheet
+from vpr.generation.film import sheet
 from vpr.generation.rollout_film import rollout_film
 from vpr.utils.figures import panels, write_figure
 
@@ -69,25 +69,6 @@ def test_counts_are_reduced_only_at_scale_tiny() -> None:
         == 100
     )
     assert scaled_count(run_config("3dsd", "tiny"), 100) == 2
-
-
-def test_length_errors_are_absolute() -> None:
-    calibration = {"error": 0.01, "skill": 0.5}
-    runs = [
-        result(
-            levels={
-                "2": {
-                    "lengths": {"imagined": {"mean": mean}, "true": {"mean": 5.0}},
-                    "calibration": calibration,
-                }
-            }
-        )
-        for mean in (4.0, 6.0)
-    ]
-    first, error, _ = imagination.claims({"moving-ball": runs})
-    assert first.ours == pytest.approx([0.2, 0.2])
-    assert first.percent
-    assert error.ours == [0.01, 0.01]
 
 
 def test_sheets_survive_encoding() -> None:

@@ -12,7 +12,7 @@ from vpr.data.nested_world import level_changes
 from vpr.experiments.figures.nested_worlds import EXPERIMENT, claims, draw, is_solved, variants
 from vpr.experiments.runner.base import Result, Results
 from vpr.experiments.runner.inspect_training import LENGTH, SEED, SEQUENCES, inspect_model
-from vpr.experiments.shared.labels import LabelledWorld, labelled
+from vpr.experiments.shared.datasets import LabelledWorld, labelled
 from vpr.model import VPR
 from vpr.presets import preset
 from vpr.utils.config_json import to_dict

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,11 @@ from vpr.cli import main
 from vpr.experiments import EXPERIMENTS, experiment
 from vpr.experiments.figures import mechanism
 from vpr.experiments.runner.base import Result
+from vpr.experiments.runner.periodic_log import RECORD
 from vpr.experiments.runner.reproduce import Request, missing, write_outputs
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.store import load, result_path, save
 from vpr.experiments.runner.table import NO_BREAK
-from vpr.experiments.runner.training_runs import RECORD
-from vpr.experiments.shared.moving_ball import moving_ball_run
 from vpr.presets import PRESETS
 from vpr.pretrained import TRAINING
 from vpr.training.additions import ADDITIONS, additions_of
@@ -242,15 +240,15 @@ def test_mechanism_has_one_network_and_number_of_steps() -> None:
         ours, paper = mechanism.variants(scale).values()
         assert additions_of(ours)
         assert not additions_of(paper)
-        assert replace(ours.model, power=paper.model.power) == paper.model
+        assert ours.model == paper.model
         for name in ("steps", "batch_size", "length"):
             assert getattr(ours.training, name) == getattr(paper.training, name)
         theirs = PRESETS["paper/moving-ball"]
-        assert (paper.stages, paper.model.power) == (theirs.stages, 1.0)
+        assert paper.stages == theirs.stages
         for name in ("learning_rate", "final_learning_rate", "frame_nats", "kl_balancing"):
             assert getattr(paper.training, name) == getattr(theirs.training, name)
-    assert mechanism.variants("cpu")["ours"] == moving_ball_run("cpu")
-    assert mechanism.variants("paper")["paper"] == moving_ball_run("paper")
+    assert mechanism.variants("cpu")["ours"] == run_config("moving-ball", "cpu")
+    assert mechanism.variants("paper")["paper"] == run_config("moving-ball", "paper")
 
 
 def test_the_default_number_of_seeds_is_that_of_the_experiment(

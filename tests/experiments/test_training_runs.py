@@ -10,16 +10,17 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Stopped
+from vpr.experiments.runner.periodic_log import RECORD
+from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import (
     INSPECTIONS,
-    RECORD,
     folder_name,
     measure_training,
     run_folder,
     time_to_f1,
     train_or_load,
 )
-from vpr.experiments.shared.moving_ball import moving_ball_run, scores
+from vpr.experiments.shared.moving_ball import scores
 from vpr.pretrained import CONFIG
 from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import train
@@ -45,7 +46,7 @@ def _inspections(folder: Path) -> list[dict[str, object]]:
 
 
 def test_a_resumed_run_has_the_same_metrics(tmp_path: Path) -> None:
-    measure, config = measure_training(scores, every=3), moving_ball_run("tiny")
+    measure, config = measure_training(scores, every=3), run_config("moving-ball", "tiny")
     whole = measure(config, 0, tmp_path / "whole", _ignore)
 
     class EnoughError(Exception):
@@ -65,7 +66,7 @@ def test_a_resumed_run_has_the_same_metrics(tmp_path: Path) -> None:
 
 
 def test_inspections_do_not_affect_training(tmp_path: Path) -> None:
-    config = moving_ball_run("tiny")
+    config = run_config("moving-ball", "tiny")
     measure_training(scores, every=7)(config, 0, tmp_path, _ignore)
     train(config, tmp_path / "alone")
     inspected = RunFolder(tmp_path / folder_name(config, every=7)).load().tensors
@@ -75,7 +76,7 @@ def test_inspections_do_not_affect_training(tmp_path: Path) -> None:
 
 def test_inspections_use_the_rule_of_their_step(tmp_path: Path) -> None:
     """Without CE, in early stages or throughout, the boundaries are those of CU."""
-    config = moving_ball_run("tiny")
+    config = run_config("moving-ball", "tiny")
     timetable = Timetable(config.stages, config.training.steps)
     for each in (config, _without_ce(config)):
         measure_training(scores, every=7)(each, 0, tmp_path, _ignore)
@@ -94,7 +95,7 @@ def test_inspections_use_the_rule_of_their_step(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_is_only_read(tmp_path: Path) -> None:
-    measure, config = measure_training(scores, every=3), moving_ball_run("tiny")
+    measure, config = measure_training(scores, every=3), run_config("moving-ball", "tiny")
     first = measure(config, 1, tmp_path, _ignore)
 
     def never(done: int, total: int, note: str) -> None:
@@ -107,7 +108,7 @@ def test_an_interrupted_run_raises_stopped(tmp_path: Path, monkeypatch: pytest.M
     stopping = lambda *args, **kwargs: train(*args, **kwargs, until=2)  # noqa: E731
     monkeypatch.setattr("vpr.experiments.runner.training_runs.train", stopping)
     with pytest.raises(Stopped):
-        measure_training(scores)(moving_ball_run("tiny"), 0, tmp_path, _ignore)
+        measure_training(scores)(run_config("moving-ball", "tiny"), 0, tmp_path, _ignore)
     assert not list(tmp_path.glob(f"*/{RECORD}"))
 
 
@@ -139,25 +140,25 @@ def test_time_to_f1_is_none_without_labels() -> None:
 
 
 def test_a_record_has_the_time_of_each_level(tmp_path: Path) -> None:
-    record, _ = train_or_load(moving_ball_run("tiny"), tmp_path, _ignore, every=7)
+    record, _ = train_or_load(run_config("moving-ball", "tiny"), tmp_path, _ignore, every=7)
     wanted = time_to_f1(record["looks"], "2")
     assert record["time_to_f1"] == {"2": wanted}
     assert record.keys() == {"evaluation", "looks", "time_to_f1", "seconds", "provenance"}
 
 
 def test_another_configuration_has_another_folder() -> None:
-    config = moving_ball_run("tiny")
+    config = run_config("moving-ball", "tiny")
     others = [
         _without_ce(config),
         replace(config, seed=1),
-        moving_ball_run("tiny", slow=True),
-        moving_ball_run("cpu"),
+        run_config("moving-ball-slow", "tiny"),
+        run_config("moving-ball", "cpu"),
     ]
     assert len({folder_name(each) for each in (config, *others)}) == 5
 
 
 def test_a_run_older_than_a_field_of_the_configuration_is_found(tmp_path: Path) -> None:
-    config = moving_ball_run("tiny")
+    config = run_config("moving-ball", "tiny")
     assert run_folder(config, tmp_path) == tmp_path / folder_name(config)
     older = tmp_path / "tiny-moving-ball-01234567-s0"
     RunFolder(older).claim(config)

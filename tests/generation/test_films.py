@@ -13,10 +13,8 @@ from PIL import Image
 from tests.conftest import short, tiny_run
 from vpr import VPR, VPRError, rollout, sample
 from vpr.data import Batch, Dataset, MiniworldMaze, MovingBall, Synthetic, evaluation_rng, unseen
-from vpr.generation import film_files as film_files_module
-from vpr.generation.film import Film, Strip
-from vpr.generation.film_files import film_files, write_film
-from vpr.generation.film_sheet import LABEL_SIZE, animation, sheet
+from vpr.generation import film as film_module
+from vpr.generation.film import LABEL_SIZE, Film, Strip, animation, film_files, sheet, write_film
 from vpr.generation.rollout_film import rollout_film, true_events
 from vpr.generation.sample_film import sample_film
 
@@ -161,7 +159,7 @@ GREY = Film(((Strip("L1", plain(1, 4) * np.linspace(0, 1, 4).reshape(4, 1, 1, 1)
 
 class TestFiles:
     def test_sheet_and_gif(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(film_files_module, "can_write_mp4", lambda: False)
+        monkeypatch.setattr(film_module, "can_write_mp4", lambda: False)
         files = film_files(tmp_path / "new", "film")
         progress: list[tuple[int, str]] = []
         write_film(GREY, files, lambda done, name: progress.append((done, name)))

@@ -322,6 +322,17 @@ class TestMovingBall:
         assert torch.equal(colours(frames), wanted)
         assert places(frames).std(1).max() < 1
 
+    @pytest.mark.parametrize("samples", [False, True])
+    def test_k_steps_are_k_times_one_bit_for_bit(self, ball: Ball, samples: bool) -> None:
+        """In single precision and with weights of realistic size."""
+        draws, state = [seeded(), seeded()], ball.state
+        whole = rollout(ball.model, state, 2, 7, samples=samples, generator=draws[0])
+        for k in range(7):
+            one = rollout(ball.model, state, 2, 1, samples=samples, generator=draws[1])
+            assert torch.equal(one.states[:, 0], whole.states[:, k])
+            state = one.state
+        assert_same(state, whole.state)
+
     def test_level_1_moves_the_ball_and_keeps_its_colour(self, ball: Ball) -> None:
         model, state, colour = ball
         frames = rollout(model, state, 1, 8).frames

@@ -53,7 +53,7 @@ class Periodic:
     """Level 2 updates every third frame and level 3 at every second of these; each sequence
     begins somewhere else."""
 
-    window, power = 1, 1.0
+    window = 1
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor

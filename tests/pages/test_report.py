@@ -18,7 +18,7 @@ from vpr.evaluation import score
 from vpr.model import VPR
 from vpr.pages.frame_strip import downscaled
 from vpr.pages.report import Report, report_json, report_page, run_report
-from vpr.pages.report.number_format import duration, number, percent
+from vpr.pages.report.overview import duration, number, percent
 
 BALL = MovingBall(size=16)
 Make = Callable[..., Report]

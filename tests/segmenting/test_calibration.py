@@ -12,8 +12,8 @@ import pytest
 from tests.segmenting.made import event, timeline
 from vpr.cli.options import seconds
 from vpr.errors import VPRError
-from vpr.experiments.footage.calibrate import calibration_error, first_hits, reliability
-from vpr.experiments.footage.scores import tally
+from vpr.experiments.footage.calibrate import first_hits
+from vpr.experiments.footage.films import tally
 from vpr.segmenting.calibration import (
     Calibration,
     evidence,
@@ -140,11 +140,7 @@ def test_a_transition_is_found_once_and_within_the_tolerance() -> None:
     assert (only.matched, only.predicted, only.true) == (1, 2, 1)
 
 
-def test_reliability_compares_probabilities_with_hits() -> None:
-    p = np.array([0.05, 0.05, 0.95, 0.95])
-    times = np.array([0.0, 1.0, 2.0, 2.1])
+def test_only_the_strongest_event_of_a_transition_is_right() -> None:
+    times, p = np.array([0.0, 1.0, 2.0, 2.1]), np.array([0.05, 0.05, 0.95, 0.95])
     hits = first_hits(times, p, [(Fraction(2), Fraction(2))])
     assert hits.tolist() == [False, False, True, False]
-    bins = reliability(p, hits)
-    assert [count for *_, count in bins] == [2, 2]
-    assert math.isclose(calibration_error(bins), (2 * 0.05 + 2 * 0.45) / 4)

@@ -3,9 +3,13 @@
 from vpr.baselines.baseline_config import BaselineRun, CWVAEConfig, VTAConfig
 from vpr.baselines.baseline_model import Baseline, BaselineLoss, BaselineRollout, BaselineTrace
 from vpr.baselines.baseline_presets import BASELINES, baseline
-from vpr.baselines.baseline_session import BaselineSession, make_baseline, train_baseline
+from vpr.baselines.baseline_session import (
+    BaselineSession,
+    load_baseline,
+    make_baseline,
+    train_baseline,
+)
 from vpr.baselines.cw_vae import CWVAE
-from vpr.baselines.loading import load_baseline
 from vpr.baselines.vta import VTA
 
 __all__ = [

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from vpr.config import ModelConfig, RunConfig, TrainingConfig
-from vpr.errors import VPRError
+from vpr.config import ModelConfig, RunConfig, TrainingConfig, check
 from vpr.utils.config_fields import option
 
 
@@ -45,13 +44,13 @@ class VTAConfig(ModelConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_likelihood(self.likelihood, self.obs_std)
-        _check(self.levels == 2, "VTA has 2 levels", self.levels)
+        check(self.levels == 2, "VTA has 2 levels", self.levels)
         images = self.images in ("shared", "published")
-        _check(images, "images must be one of shared, published", self.images)
-        _check(self.longest >= 1, "longest must be 1 or more", self.longest)
-        _check(self.most >= 1, "most must be 1 or more", self.most)
+        check(images, "images must be one of shared, published", self.images)
+        check(self.longest >= 1, "longest must be 1 or more", self.longest)
+        check(self.most >= 1, "most must be 1 or more", self.most)
         decay = self.temperature_decay
-        _check(0 < decay <= 1, "temperature_decay must be above 0 and at most 1", decay)
+        check(0 < decay <= 1, "temperature_decay must be above 0 and at most 1", decay)
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,10 @@ class CWVAEConfig(ModelConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_likelihood(self.likelihood, self.obs_std)
-        _check(self.rule == "clockwork", "CW-VAE has fixed intervals: rule", self.rule)
+        check(self.rule == "clockwork", "CW-VAE has fixed intervals: rule", self.rule)
         nested = all(slow % fast == 0 for fast, slow in pairwise(self.intervals))
-        _check(nested, "each interval must be a multiple of the one before", self.intervals)
-        _check(self.hidden >= 1, "hidden must be 1 or more", self.hidden)
+        check(nested, "each interval must be a multiple of the one before", self.intervals)
+        check(self.hidden >= 1, "hidden must be 1 or more", self.hidden)
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,7 @@ class BaselineRun(RunConfig):
     training: TrainingConfig = field(default_factory=TrainingConfig)
 
 
-def _check(holds: bool, rule: str, value: object) -> None:
-    if not holds:
-        raise VPRError(f"{rule}, got {value}")
-
-
 def _check_likelihood(likelihood: str, std: float) -> None:
-    _check(std > 0, "obs_std must be above 0", std)
+    check(std > 0, "obs_std must be above 0", std)
     fits = likelihood == "gaussian" or std == 1
-    _check(fits, "obs_std must be 1 with the likelihood bernoulli", std)
+    check(fits, "obs_std must be 1 with the likelihood bernoulli", std)

@@ -19,7 +19,7 @@ from vpr.errors import VPRError
 from vpr.events import Evidence, Rule
 from vpr.nets import Codec, make_codec
 from vpr.nets.likelihood import make_likelihood
-from vpr.utils.checks import check_frames, check_values
+from vpr.utils.checks import check_frames, check_noise, check_values
 
 
 class BaselineLevel(NamedTuple):
@@ -167,9 +167,7 @@ class Baseline(nn.Module):
 
     def _observe(self, y: Tensor, video: Tensor, noise: Tensor | None) -> BaselineTrace:
         batch, length = video.shape[:2]
-        shape = (length, self.config.levels, batch, self.noise_size)
-        if noise is not None and tuple(noise.shape) != shape:
-            raise VPRError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
+        check_noise(noise, (length, self.config.levels, batch, self.noise_size))
         x = self.codec.encode((y - self.pixel_mean) / self.pixel_std)
         return self._infer(x.view(batch, length, -1), noise)
 

@@ -1,8 +1,9 @@
-"""A training run of a baseline in progress: the session of VPR without windows of D_st."""
+"""A training run of a baseline: the session of VPR without windows of D_st, and loading."""
 
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,9 +13,13 @@ from vpr.baselines.baseline_config import BaselineRun, CWVAEConfig, VTAConfig
 from vpr.baselines.baseline_model import Baseline
 from vpr.baselines.cw_vae import CWVAE
 from vpr.baselines.vta import VTA
+from vpr.errors import VPRError
 from vpr.events import Window
+from vpr.pretrained import CONFIG, MODEL, read_config
 from vpr.training.loop import train
 from vpr.training.session import Session
+from vpr.utils.config_json import from_dict
+from vpr.utils.files import read_tensors
 
 
 class BaselineSession(Session):
@@ -65,3 +70,17 @@ def make_baseline(config: VTAConfig | CWVAEConfig) -> VTA | CWVAE:
 
 
 train_baseline = partial(train, make_session=BaselineSession)
+
+
+def load_baseline(folder: Path | str) -> VTA | CWVAE:
+    """The model of a run folder."""
+    folder = Path(folder)
+    config = from_dict(BaselineRun, read_config(folder), CONFIG)
+    if not (folder / MODEL).exists():
+        raise VPRError(f"{folder} has no {MODEL} yet: train it first")
+    model = make_baseline(config.model)
+    try:
+        model.load_state_dict(read_tensors(folder / MODEL)[0])
+    except RuntimeError as error:
+        raise VPRError(f"{folder / MODEL} does not fit {CONFIG}") from error
+    return model.eval()

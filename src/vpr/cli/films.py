@@ -50,7 +50,7 @@ def open_model(arguments: argparse.Namespace) -> tuple[VPR, Dataset, list[int]]:
 
 def write_and_print(command: str, arguments: argparse.Namespace, film: Film, table: Table) -> None:
     """Write the pictures, and print the table, or with --json the facts."""
-    from vpr.generation.film_files import film_files, write_film
+    from vpr.generation.film import film_files, write_film
 
     name = "-".join([file_stem(command, arguments.model), *_changed_options(arguments)])
     files = film_files(arguments.out, name)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vpr.cli.options import add_executor, chosen_executor
+from vpr.cli.options import add_executor, add_out_folder, chosen_executor
 from vpr.cli.show import print_json, print_table, progress_bars, tell
 from vpr.errors import VPRError
 
@@ -46,13 +46,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument("--scale", choices=SCALES, default="cpu", help=f"{scales}. [cpu]")
     add_executor(parser, 2)
     results, runs = Path("results"), Path("runs") / "reproduce"
-    parser.add_argument(
-        "--out",
-        metavar="FOLDER",
-        type=Path,
-        default=results,
-        help=f"Folder for the results. [{results}]",
-    )
+    add_out_folder(parser, results, "the results")
     parser.add_argument(
         "--runs",
         metavar="FOLDER",

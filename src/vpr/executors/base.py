@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import signal
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from vpr.errors import VPRError
 
@@ -42,7 +43,20 @@ OnProgress = Callable[[JobProgress], None]
 Ends = Generator[Done | Failed, None, None]
 
 
-class Executor(Protocol):
+class Work(NamedTuple):
+    """Tasks, and how to run them; see `Executor.run`."""
+
+    tasks: Sequence[Any]
+    setup: Setup
+    on_progress: OnProgress
+    stop_requests: Sequence[int]
+
+    def numbered(self) -> list[tuple[int, Any]]:
+        """The tasks with their indices; `pop` gives the first."""
+        return list(enumerate(self.tasks))[::-1]
+
+
+class Executor(ABC):
     """Runs tasks in this process, in several, or on several machines."""
 
     def run(
@@ -58,7 +72,10 @@ class Executor(Protocol):
         tasks are pickled. After the first stop request no task starts and those that run are asked
         to stop; after the second they are killed.
         """
-        ...
+        return self._run(Work(tasks, setup, on_progress, stop_requests))
+
+    @abstractmethod
+    def _run(self, work: Work) -> Ends: ...
 
 
 def run_one(run: Run, number: int, task: Any, on_progress: OnProgress) -> Done | Failed:

@@ -6,14 +6,24 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from vpr.errors import VPRError
-from vpr.executors.base import Done, Ends, Failed, JobProgress, OnProgress, Run, Setup, run_one
+from vpr.executors.base import (
+    Done,
+    Ends,
+    Executor,
+    Failed,
+    JobProgress,
+    OnProgress,
+    Run,
+    Setup,
+    Work,
+    run_one,
+)
 
 POLL = 0.5  # seconds between checks for progress and stop requests
 RETRIES = 2  # of a task whose process died, as it does if a file makes the decoder crash
@@ -22,19 +32,13 @@ CONNECT = 10.0  # seconds
 
 
 @dataclass(frozen=True)
-class RayCluster:
+class RayCluster(Executor):
     """Runs as many tasks at a time as the cluster has cores, or at most `workers`."""
 
     workers: int | None = None
     reuse: bool = True  # a process runs several tasks, one after the other
 
-    def run(
-        self,
-        tasks: Sequence[Any],
-        setup: Setup,
-        on_progress: OnProgress,
-        stop_requests: Sequence[int] = (),
-    ) -> Ends:
+    def _run(self, work: Work) -> Ends:
         ray = _connected()
         from ray.util.queue import Queue
 
@@ -42,25 +46,25 @@ class RayCluster:
         execute = ray.remote(num_cpus=1, max_retries=RETRIES, max_calls=0 if self.reuse else 1)(
             _execute
         )
-        shared = ray.put(setup), os.getcwd(), progress
+        shared = ray.put(work.setup), os.getcwd(), progress
         run_id = os.urandom(8).hex()
-        waiting = list(enumerate(tasks))[::-1]
+        waiting, most = work.numbered(), self.workers or len(work.tasks)
         running: dict[Any, int] = {}  # future → index of its task
         handled = 0
         try:
-            while running or (waiting and not stop_requests):
-                while waiting and len(running) < (self.workers or len(tasks)) and not stop_requests:
+            while running or (waiting and not work.stop_requests):
+                while waiting and len(running) < most and not work.stop_requests:
                     number, task = waiting.pop()
                     running[execute.remote(run_id, *shared, number, task)] = number
                 ended, _ = ray.wait(list(running), timeout=POLL)
                 for message in progress.get_nowait_batch(progress.qsize()):
-                    on_progress(message)
+                    work.on_progress(message)
                 for future in ended:
                     yield _end(ray, future, running.pop(future))
-                if len(stop_requests) > handled:
+                if len(work.stop_requests) > handled:
                     for future in running:
                         ray.cancel(future, force=bool(handled))
-                    handled = len(stop_requests)
+                    handled = len(work.stop_requests)
         finally:
             for future in running:
                 ray.cancel(future, force=True)

@@ -6,13 +6,12 @@ Options of the jobs are Slurm's environment variables: SBATCH_PARTITION, SBATCH_
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vpr.errors import VPRError
-from vpr.executors.base import Done, Ends, Failed, JobProgress, OnProgress, Setup, run_one
+from vpr.executors.base import Done, Ends, Executor, Failed, JobProgress, Setup, Work, run_one
 
 POLL = 1.0  # seconds between checks for ended jobs and stop requests
 LARGEST_ARRAY = 1000  # jobs; Slurm's usual limit is 1001
@@ -21,23 +20,17 @@ MINUTES = 24 * 60  # unless SBATCH_TIMELIMIT is set
 
 
 @dataclass(frozen=True)
-class SlurmCluster:
+class SlurmCluster(Executor):
     """Runs a job for each task, `workers` at a time; with many tasks, a job runs several."""
 
     logs: Path  # a folder that all machines share
     workers: int | None = None
     cluster: str = "slurm"  # or "local", submitit's processes on this machine
 
-    def run(
-        self,
-        tasks: Sequence[Any],
-        setup: Setup,
-        on_progress: OnProgress,
-        stop_requests: Sequence[int] = (),
-    ) -> Ends:
-        numbered = list(enumerate(tasks))
-        count = min(len(tasks), LARGEST_ARRAY)
-        parts = [Part(setup, numbered[first::count]) for first in range(count)]
+    def _run(self, work: Work) -> Ends:
+        numbered = list(enumerate(work.tasks))
+        count = min(len(work.tasks), LARGEST_ARRAY)
+        parts = [Part(work.setup, numbered[first::count]) for first in range(count)]
         running = dict(zip(self._submit(parts), parts, strict=True)) if parts else {}
         handled = 0
         try:
@@ -46,11 +39,12 @@ class SlurmCluster:
                     yield from _ends(job, running.pop(job))
                 for job, part in running.items():
                     for number, _ in part.tasks:
-                        on_progress(JobProgress(number, 0, None, f"job {job.job_id}: {job.state}"))
-                if len(stop_requests) > handled:
+                        note = f"job {job.job_id}: {job.state}"
+                        work.on_progress(JobProgress(number, 0, None, note))
+                if len(work.stop_requests) > handled:
                     for job in running:
                         job.cancel()
-                    handled = len(stop_requests)
+                    handled = len(work.stop_requests)
                 time.sleep(POLL)
         finally:
             for job in running:

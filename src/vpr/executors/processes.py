@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -16,67 +16,55 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple
 
-from vpr.executors.base import Done, Ends, Failed, JobProgress, OnProgress, Setup, run_one
+from vpr.executors.base import Done, Ends, Executor, Failed, JobProgress, Setup, Work, run_one
 
 POLL = 0.2  # seconds between checks for stop requests
 
 
-class ThisProcess:
+class ThisProcess(Executor):
     """Runs one task after the other in this process."""
 
-    def run(
-        self,
-        tasks: Sequence[Any],
-        setup: Setup,
-        on_progress: OnProgress,
-        stop_requests: Sequence[int] = (),
-    ) -> Ends:
-        run = setup()
-        for number, task in enumerate(tasks):
-            if stop_requests:
+    def _run(self, work: Work) -> Ends:
+        run = work.setup()
+        for number, task in enumerate(work.tasks):
+            if work.stop_requests:
                 return
-            yield run_one(run, number, task, on_progress)
+            yield run_one(run, number, task, work.on_progress)
 
 
 @dataclass(frozen=True)
-class Processes:
+class Processes(Executor):
     """Runs `workers` tasks at a time. With `reuse`, a process runs several, one after the other."""
 
     workers: int
     reuse: bool = True
 
-    def run(
-        self,
-        tasks: Sequence[Any],
-        setup: Setup,
-        on_progress: OnProgress,
-        stop_requests: Sequence[int] = (),
-    ) -> Ends:
-        waiting = list(enumerate(tasks))[::-1]
+    def _run(self, work: Work) -> Ends:
+        waiting = work.numbered()
         working: dict[Connection, Worker] = {}
         handled = 0
         try:
-            while working or (waiting and not stop_requests):
-                while waiting and len(working) < self.workers and not stop_requests:
-                    worker = Worker.start(setup)
+            while working or (waiting and not work.stop_requests):
+                while waiting and len(working) < self.workers and not work.stop_requests:
+                    worker = Worker.start(work.setup)
                     working[worker.connection] = worker.assign(*waiting.pop())
                 for connection in wait(list(working), POLL):
                     worker = working[connection]  # type: ignore[index]
                     message = worker.receive()
                     if isinstance(message, JobProgress):
-                        on_progress(message)
+                        work.on_progress(message)
                         continue
                     del working[worker.connection]
-                    again = self.reuse and not stop_requests and isinstance(message, Done)
+                    again = self.reuse and not work.stop_requests and isinstance(message, Done)
                     if waiting and again:
                         working[worker.connection] = worker.assign(*waiting.pop())
                     else:
                         worker.end()
                     yield message
-                if len(stop_requests) > handled:
+                if len(work.stop_requests) > handled:
                     for worker in working.values():
                         worker.process.kill() if handled else worker.process.terminate()
-                    handled = len(stop_requests)
+                    handled = len(work.stop_requests)
         finally:
             for worker in working.values():
                 worker.process.terminate()

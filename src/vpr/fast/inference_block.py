@@ -1,4 +1,4 @@
-"""`Block` without modules and gradients, for event detection and streaming.
+"""`Block` without modules and gradients, for event detection, streaming and rollouts.
 
 Detection is a sequence of many small matrix products, for which calling a module costs as much as
 the product itself.
@@ -61,9 +61,12 @@ class InferenceBlock:
         d_next = self.f_tran(s, d)
         if not self.compares:
             return BlockState(d, c, s, q, d_next, None)
-        p_ch = self._prior(torch.cat([d_next, c], -1))
+        p_ch = self.prior(d_next, c)
         contexts = torch.stack([context, torch.addmm(from_c, d_next, self._of_d)], 1)
         return BlockState(d, c, s, q, d_next, ComparisonCache.of(q, p_ch, contexts))
+
+    def prior(self, d: Tensor, c: Tensor) -> Belief:  # (R, D) twice → (R, S)
+        return self._prior(torch.cat([d, c], -1))
 
     def f_tran(self, s: Tensor, d: Tensor) -> Tensor:  # (R, S), (R, D) → (R, D)
         weight, bias = self._dense

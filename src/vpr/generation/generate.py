@@ -14,8 +14,8 @@ from torch import Tensor
 from vpr.beliefs import Belief
 from vpr.block import BlockState
 from vpr.errors import VPRError
-from vpr.fast.fast_rollout import FastRollout, RolloutSteps
-from vpr.model import VPR
+from vpr.fast.inference_block import InferenceBlock
+from vpr.model import VPR, with_fixed_start
 from vpr.state import State
 from vpr.utils.checks import check_count, check_level, check_state
 from vpr.utils.tree import tree_map
@@ -123,27 +123,16 @@ def _rollout_level(
     model: VPR, n: int, now: BlockState, steps: int, noise: Tensor | None
 ) -> tuple[Belief, Tensor, BlockState]:
     """Beliefs and states (B, K, S) of K events, and the state of the level after the last."""
-    block, d, c = model.levels()[n], now.d_next, now.c
-    parts = []
-    if n + 1 == model.config.levels and not bool(d.any(-1).all()):  # before the first frame
-        parts.append(_first_event(model, n, d, c, noise))
-        d, steps, noise = parts[0].d_next, steps - 1, noise[1:] if noise is not None else None
-    if steps:
-        eps = noise[:, n] if noise is not None else None
-        parts.append(FastRollout(block, c).run(d, steps, eps))
-    p, s = tree_map(lambda *each: torch.cat(each).transpose(0, 1), *(part[:2] for part in parts))
-    q, last = Belief(*(value[:, -1] for value in p)), parts[-1]
-    return p, s, block.update_from_prior(last.d, c, s[:, -1], q, last.d_next, last.p_next)
-
-
-def _first_event(model: VPR, n: int, d: Tensor, c: Tensor, noise: Tensor | None) -> RolloutSteps:
-    """The first event of the top level, from p(s^N_1), in sequences without a previous event."""
-    p = model.prior(n, d, c)
-    s = p.rsample(noise[0, n] if noise is not None else None)
-    as_steps = tree_map(lambda value: value.unsqueeze(0), (p, s))
-    block = model.levels()[n]
-    d_next = block.f_tran(s, d)
-    return RolloutSteps(*as_steps, d, d_next, block.p(d_next, c))
+    block, top = model.levels()[n], n + 1 == model.config.levels
+    fast, d_next, c, events = InferenceBlock(block), now.d_next, now.c, []
+    for k in range(steps):
+        d = d_next
+        p = with_fixed_start(fast.prior(d, c), d) if top and k == 0 else fast.prior(d, c)
+        s = p.rsample(noise[k, n] if noise is not None else None)
+        d_next = fast.f_tran(s, d)
+        events.append((p, s))
+    beliefs, states = tree_map(lambda *each: torch.stack(each, 1), *events)
+    return beliefs, states, block.update_from_prior(d, c, s, p, d_next)
 
 
 def _held(state: State) -> States:

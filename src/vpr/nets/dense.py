@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from vpr.beliefs import Belief
 from vpr.fast.loop_linear import LoopLinear
 
-SLOPE = 0.1  # of every Leaky ReLU; the paper does not give one
+SLOPE = 0.3  # of every Leaky ReLU, the default of Keras; the paper does not give one
 
 
 def activate(x: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from torch import Tensor
 
@@ -45,6 +45,9 @@ from vpr.utils.files import (
 from vpr.utils.printable import printable
 from vpr.utils.shapes import state_shapes
 
+if TYPE_CHECKING:
+    from vpr.segmenting.calibration import Calibration
+
 FORMAT = 2  # 1: before runs had stages
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
 PREVIOUS = "previous.safetensors"
@@ -52,15 +55,23 @@ PREPROCESSING = "features.safetensors"
 CALIBRATION = "calibration.safetensors"
 DURATIONS, METRICS = "durations.safetensors", "metrics.jsonl"
 REPORT = "report.html"
-PUBLISHED = [
-    CONFIG,
-    MODEL,
-    DURATIONS,
-    PREPROCESSING,
-    CALIBRATION,
-]  # the files of a repository on the hub
+# The files of a repository on the hub.
+PUBLISHED = [CONFIG, MODEL, DURATIONS, PREPROCESSING, CALIBRATION]
 
-Value = TypeVar("Value")
+
+class PretrainedVPR(VPR):
+    """A model with what was fitted to data and stored beside its weights."""
+
+    preprocessing: Preprocessing | None = None  # of vectors or features, before the model
+    calibration: Calibration | None = None  # the probabilities of its events
+
+
+def preprocessing_of(model: VPR) -> Preprocessing | None:
+    return model.preprocessing if isinstance(model, PretrainedVPR) else None
+
+
+def calibration_of(model: VPR) -> Calibration | None:
+    return model.calibration if isinstance(model, PretrainedVPR) else None
 
 
 def save_pretrained(model: VPR, folder: Path | str) -> None:
@@ -71,14 +82,14 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
             f"{folder} is a training run, whose files would be overwritten: choose another folder"
         )
     write_tensors(folder / MODEL, model.state_dict(), {})
-    if model.preprocessing is not None:
-        model.preprocessing.save(folder / PREPROCESSING)
-    if model.calibration is not None:
-        model.calibration.save(folder / CALIBRATION, fingerprint(model))
+    if preprocessing := preprocessing_of(model):
+        preprocessing.save(folder / PREPROCESSING)
+    if calibration := calibration_of(model):
+        calibration.save(folder / CALIBRATION, fingerprint(model))
     write_json(folder / CONFIG, {"format": FORMAT, "model": to_dict(model.config)})
 
 
-def load_model(name: Path | str) -> VPR:
+def load_model(name: Path | str) -> PretrainedVPR:
     """Load a shipped model by name, a folder on this machine, or a repository of the HF hub.
 
     `owner/name@revision` pins the commit, tag or branch of a repository.
@@ -89,9 +100,9 @@ def load_model(name: Path | str) -> VPR:
         raise VPRError(f"{folder} is a baseline: load it with vpr.baselines.load_baseline")
     config = from_dict(ModelConfig, data, f"{CONFIG}.model")
     _check_shapes(config, folder / MODEL)  # before the memory for the model is allocated
-    tensors = with_current_names(read_tensors(folder / MODEL)[0])
+    tensors = read_tensors(folder / MODEL)[0]
     check_weights(tensors, folder / MODEL)
-    model = VPR(config)
+    model = PretrainedVPR(config)
     model.load_state_dict(tensors)
     if (folder / PREPROCESSING).exists():
         model.preprocessing = _load_preprocessing(folder / PREPROCESSING, config)
@@ -112,7 +123,7 @@ def _load_preprocessing(path: Path, config: ModelConfig) -> Preprocessing:
 def _check_shapes(config: ModelConfig, path: Path) -> None:
     """Compare the shapes in the header of a weight file with those of the configuration."""
     expected = state_shapes(lambda: VPR(config))
-    found = with_current_names(tensor_shapes(path))
+    found = tensor_shapes(path)
     wrong = sorted(k for k in expected.keys() | found.keys() if expected.get(k) != found.get(k))
     if wrong:
         raise VPRError(f"{path} does not fit {CONFIG}: {printable(wrong[0])} differs")
@@ -130,12 +141,6 @@ def check_weights(tensors: dict[str, Tensor], path: Path) -> None:
             raise VPRError(
                 f"{path}: {key} has NaN or infinite values; copy it again, or train again"
             )
-
-
-def with_current_names(tensors: dict[str, Value]) -> dict[str, Value]:
-    """Rename the tensors of models that were saved by an older version."""
-    old = ("usual", "model.usual")  # the second in training checkpoints
-    return {k.replace("usual", "typical_kl") if k in old else k: v for k, v in tensors.items()}
 
 
 def save_durations(durations: Durations, model: VPR, folder: Path | str) -> None:

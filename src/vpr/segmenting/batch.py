@@ -12,7 +12,7 @@ from vpr.errors import VPRError
 from vpr.executors.base import Executor, Failed, OnProgress, Report, Run
 from vpr.executors.claims import Held, claimed, run_claimed
 from vpr.model import VPR
-from vpr.pretrained import fingerprint, load_model
+from vpr.pretrained import calibration_of, fingerprint, load_model
 from vpr.segmenting.completed import CompletedFiles
 from vpr.segmenting.exports import write_exports
 from vpr.segmenting.inputs import ModelInput
@@ -53,7 +53,7 @@ class SegmentRequest:
         reported_levels(self.levels, model.config.levels)
         as_gap(self.min_gap)
         as_rate(self.rate)
-        self.selection.check(model.calibration)
+        self.selection.check(calibration_of(model))
         return model
 
     def completed(self, model: VPR) -> CompletedFiles:

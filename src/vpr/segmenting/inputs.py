@@ -17,6 +17,7 @@ from vpr.features.extract import FIT, checked
 from vpr.features.extractor import load_extractor, picture_size
 from vpr.features.sampling import AtRate
 from vpr.model import VPR
+from vpr.pretrained import preprocessing_of
 from vpr.video import Fit, Frame, Picture, Source, open_footage
 from vpr.video.fit import Mode
 from vpr.video.rates import Rate, as_rate
@@ -35,7 +36,7 @@ class ModelInput:
 
     def __init__(self, model: VPR, mode: Mode = "letterbox") -> None:
         self.device, self.dtype = model.device, model.dtype
-        self.frame, self.preprocessing = model.config.frame, model.preprocessing
+        self.frame, self.preprocessing = model.config.frame, preprocessing_of(model)
         self.extractor = None
         self.fit: Fit | None = None
         if self.preprocessing is not None and self.preprocessing.extractor:

@@ -10,7 +10,7 @@ from itertools import islice
 
 from vpr.errors import VPRError
 from vpr.model import VPR
-from vpr.pretrained import load_model
+from vpr.pretrained import calibration_of, load_model
 from vpr.pretrained.training_record import training_record
 from vpr.segmenting.inputs import Footage, ModelInput
 from vpr.segmenting.plausibility import find_warnings
@@ -84,7 +84,7 @@ def segment(
     segment_source(source, segmenter, recorder, on_progress)
     every = reported_levels(None, chosen.config.levels)
     whole = recorder.timeline(source.name, name or "a model", every, Fraction(0))
-    timeline = report(whole, wanted, gap, selection or Selection(), chosen.calibration)
+    timeline = report(whole, wanted, gap, selection or Selection(), calibration_of(chosen))
     # A source of the user's own may lack both.
     problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
     found = find_warnings(whole, timeline, training_record(name), chosen, inputs, segmenter.sample)

@@ -41,7 +41,6 @@ class RuleSweep:
     rule: Subjective  # with γ = 1
     gammas: Tensor  # (B,)
     window: int
-    power: float
 
     def decide(
         self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
@@ -65,7 +64,7 @@ def sweep(
     rule = threshold_rule(model)
     gammas = tuple(gammas if gammas is not None else gammas_around(rule.gamma))
     each = torch.tensor(gammas, device=model.device, dtype=model.dtype)
-    rule_sweep = RuleSweep(replace(rule, gamma=1.0), each, rule.window, rule.power)
+    rule_sweep = RuleSweep(replace(rule, gamma=1.0), each, rule.window)
     model, inputs = with_rule(model, rule_sweep), ModelInput(model)
     state = model.initial(len(gammas))
     counted = torch.zeros(model.config.levels, len(gammas), dtype=torch.long)

@@ -48,8 +48,9 @@ def with_linear_annealing(config: RunConfig) -> RunConfig:
     if all(set(stage.beta_ratio) == {1.0} for stage in before):
         return config
     anneal = replace(
-        before[-1],
+        before[0],
         share=sum(stage.share for stage in before),
+        until_explained=1.0,
         beta=(0.0, last.beta[0]),
         beta_ratio=(1.0, 1.0),
         criteria=CRITERIA,
@@ -69,11 +70,6 @@ def without_random_updates(config: RunConfig) -> RunConfig:
 def with_plain_reconstruction(config: RunConfig) -> RunConfig:
     """The reconstruction has the weight 1."""
     return replace(config, training=replace(config.training, frame_nats=0.0))
-
-
-def with_plain_mean(config: RunConfig) -> RunConfig:
-    """CU compares D_st with its mean."""
-    return replace(config, model=replace(config.model, power=1.0))
 
 
 ADDITIONS: tuple[Addition, ...] = (
@@ -104,13 +100,6 @@ ADDITIONS: tuple[Addition, ...] = (
         "contrast of the data.",
         "calibrated decoders (cf. σ-VAE, GECO)",
         with_plain_reconstruction,
-    ),
-    Addition(
-        "root-mean-cu",
-        "D_st is much larger at events than between them, so its mean is set by the rate of "
-        "events; the mean of its root depends on them less.",
-        "",
-        with_plain_mean,
     ),
     Addition(
         "overshooting",

@@ -30,7 +30,6 @@ from vpr.pretrained import (
     REPORT,
     TRAINING,
     read_config,
-    with_current_names,
 )
 from vpr.utils.config_json import from_dict, to_dict
 from vpr.utils.files import (
@@ -135,7 +134,6 @@ class RunFolder:
         """The last checkpoint, or that in the file `path`."""
         path = path or self.path / TRAINING
         tensors, notes = read_tensors(path)
-        tensors = with_current_names(tensors)
         try:
             data = parse_json(notes["training"])
         except (KeyError, ValueError) as error:

@@ -19,7 +19,7 @@ from vpr.utils.tree import tree_map
 
 Objective = Callable[[VPR, Trace], Tensor]  # → (N,)
 BOTTLENECK = 0.5  # nats of `bottleneck` per nat of content
-AHEAD = 64  # events between the two passes of `overshooting`
+AHEAD = 64  # predicted events before those of `overshooting`
 
 
 def persistence(model: VPR, trace: Trace) -> Tensor:
@@ -35,13 +35,13 @@ def persistence(model: VPR, trace: Trace) -> Tensor:
 
 
 def overshooting(model: VPR, trace: Trace) -> Tensor:
-    """Σ_τ ln(1 + D_KL(q_τ ‖ p̃_τ)) over the events of a level n ≥ 2: latent overshooting.
+    """Σ_τ of the mean over all earlier events k of ln(1 + D_KL(q_τ ‖ p̃_τ)), levels n ≥ 2.
 
-    p̃_τ is predicted from the first event of the sequence alone: s̃_1 = s_1, then
-    d̃_{τ+1} = f_tran(s̃_τ, d̃_τ), p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean, as in a rollout. Only
-    f_tran and the prior learn from it. A rollout may be much longer than a training sequence, so a
-    second pass starts from the d̃ that another sequence of the batch reaches `AHEAD` events after
-    its end: predictions must not depend on how long ago a sequence began.
+    p̃_τ is predicted from event k alone, as in a rollout: s̃_k = s_k, d̃_{τ+1} = f_tran(s̃_τ, d̃_τ),
+    p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean. This is latent overshooting; only f_tran and the prior
+    learn from it. A rollout may be much longer than a training sequence, so d̃_k is the temporal
+    context that another sequence of the batch reaches `AHEAD` predicted events after its end:
+    predictions must not depend on what happened before event k.
     """
     return _each_level(model, trace, _overshooting_of)
 
@@ -98,30 +98,28 @@ def _persistence_of(block: Block, level: LevelTrace) -> Tensor:
 def _overshooting_of(block: Block, level: LevelTrace) -> Tensor:
     path = tree_map(torch.detach, level.updates)
     events = level.evidence.boundary.sum(1)  # (B,)
-    first, d = _overshoot(block, path, path.d[:, 0], events)
-    last = path.c[torch.arange(len(d), device=d.device), events.clamp(min=1) - 1]
-    start = previous_in_batch(_far_ahead(block, d, last))
-    second, _ = _overshoot(block, path, start, events)
-    return (first + second) / level.evidence.boundary.numel()
+    start = previous_in_batch(_far_ahead(block, path, events))  # (B, D)
+    # One row (R,) for each event of each sequence but the last.
+    place = torch.arange(path.s.shape[1], device=events.device)
+    row, event = (place + 1 < events.unsqueeze(1)).nonzero(as_tuple=True)
+    s, d, total = path.s[row, event], start[row], path.s.new_zeros(())
+    while len(row):
+        event = event + 1  # the event to predict
+        d = block.f_tran(s, d)
+        p = block.p(d, path.c[row, event])
+        q = Belief(path.q.mean[row, event], path.q.std[row, event])
+        total = total + (torch.log1p(kl(q, p)) / event).sum()
+        more = event + 1 < events[row]
+        row, event, s, d = (each[more] for each in (row, event, p.mean, d))
+    return total / level.evidence.boundary.numel()
 
 
 @torch.no_grad()
-def _far_ahead(block: Block, d: Tensor, c: Tensor) -> Tensor:
-    """d̃ (B, D) after `AHEAD` more predicted events, from d̃ (B, D) under c (B, D)."""
+def _far_ahead(block: Block, path: Updates, events: Tensor) -> Tensor:
+    """d̃ (B, D) after `AHEAD` predicted events that follow the last event of each sequence."""
+    rows, last = torch.arange(len(events), device=events.device), events.clamp(min=1) - 1
+    s, d, c = path.s[rows, last], path.d[rows, last], path.c[rows, last]
     for _ in range(AHEAD):
-        d = block.f_tran(block.p(d, c).mean, d)
+        d = block.f_tran(s, d)
+        s = block.p(d, c).mean
     return d
-
-
-def _overshoot(block: Block, path: Updates, d: Tensor, events: Tensor) -> tuple[Tensor, Tensor]:
-    """Σ ln(1 + D_KL(q_τ ‖ p̃_τ)) from d (B, D) at the first event, and d̃ (B, D) after the last."""
-    s, total = path.s[:, 0], path.s.new_zeros(())
-    for k in range(1, path.s.shape[1]):
-        here = k < events  # (B,)
-        moved = block.f_tran(s, d)
-        p = block.p(moved, path.c[:, k])
-        apart = torch.log1p(kl(Belief(path.q.mean[:, k], path.q.std[:, k]), p))
-        total = total + torch.where(here, apart, 0.0).sum()
-        d = torch.where(here.unsqueeze(1), moved, d)
-        s = torch.where(here.unsqueeze(1), p.mean, s)
-    return total, d

@@ -39,8 +39,15 @@ def check_values(video: Tensor, config: ModelConfig) -> None:
         raise VPRError(f"values must lie in [0, 1], got {low:g} to {high:g}: divide 8-bit by 255")
 
 
-def check_state(state: State, config: ModelConfig) -> None:
-    """Check that a state belongs to a model of this configuration."""
+def check_noise(noise: Tensor | None, shape: tuple[int, ...]) -> None:
+    if noise is not None and tuple(noise.shape) != shape:
+        raise VPRError(f"noise must have shape {shape}, got {tuple(noise.shape)}")
+
+
+def check_state(state: State, config: ModelConfig, batch: int | None = None) -> None:
+    """Check that a state belongs to a model of this configuration and, if given, batch size."""
+    if batch is not None and len(state.time) != batch:
+        raise VPRError(f"the state follows {len(state.time)} sequences, the video has {batch}")
     if len(state.blocks) != config.levels:
         raise VPRError(f"the state has {len(state.blocks)} levels, not {config.levels}")
     sizes = state.blocks[0].d.shape[-1], state.blocks[0].s.shape[-1]

@@ -6,17 +6,13 @@ from dataclasses import field, fields
 from typing import Any
 
 
-def option(
-    default: Any, help: str, flag: bool = True, formerly: str = "", local: bool = False
-) -> Any:
+def option(default: Any, help: str, flag: bool = True, local: bool = False) -> Any:
     """A field with a default and a line of help.
 
-    `flag`: whether users can set it on the command line. `formerly`: a previous name of the field,
-    under which saved configurations may contain it. `local`: whether it is a path on this machine,
-    which the configuration of a downloaded model must not choose.
+    `flag`: whether users can set it on the command line. `local`: whether it is a path on this
+    machine, which the configuration of a downloaded model must not choose.
     """
-    metadata = {"help": help, "flag": flag, "formerly": formerly, "local": local}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata={"help": help, "flag": flag, "local": local})
 
 
 def local_fields(config: Any) -> list[str]:

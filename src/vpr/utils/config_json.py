@@ -31,10 +31,7 @@ def from_dict(cls: type[Config], data: Any, where: str) -> Config:
         raise VPRError(f"{where} must be an object, got {reprlib.repr(data)}")
     hints = get_type_hints(cls)
     known = {f.name for f in fields(cls)}  # type: ignore[arg-type]
-    older = {f.metadata.get("formerly"): f.name for f in fields(cls)}  # type: ignore[arg-type]
-    renamed: dict[str, str] = {name: new for name, new in older.items() if name}
-    kept = {str(k): v for k, v in data.items() if k != KIND or KIND in known}
-    values = {renamed.get(k, k): v for k, v in kept.items()}
+    values = {str(k): v for k, v in data.items() if k != KIND or KIND in known}
     unknown = sorted(set(values) - known)
     if unknown:
         raise VPRError(f"unknown field {unknown[0]!r} in {where}: was it made by a newer vpr?")

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 from vpr.video.array_files import Layout, header, open_array, read
-from vpr.video.fit import Fit
+from vpr.video.fit import Fit, untimed_frame
 from vpr.video.frames import Frame, Picture
 from vpr.video.pyav import MAX_PIXELS
-from vpr.video.untimed import untimed_frame
 
 FLOAT_TOLERANCE = 1e-3  # tolerance beyond [0, 1] for rounding
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 from PIL import Image
 
 from vpr.errors import VPRError
-from vpr.video.frames import Picture
+from vpr.video.frames import Frame, Picture
 
 Mode = Literal["stretch", "letterbox", "crop"]
 
@@ -107,3 +109,12 @@ def _overlap(source: int, target: int) -> tuple[slice, slice]:
     shared = min(source, target)
     a, b = (source - shared) // 2, (target - shared) // 2
     return slice(a, a + shared), slice(b, b + shared)
+
+
+def untimed_frame(whole: Picture, number: int, rate: Fraction, fit: Fit | None) -> Frame:
+    """A frame from a picture (h, w, 1 or 3), fitted or as RGB."""
+    if fit is not None:
+        picture = fit(whole)
+    else:
+        picture = whole.copy() if whole.shape[2] == 3 else whole.repeat(3, 2)
+    return Frame(picture, number, number, 1 / rate, partial(thumbnail, whole))

@@ -11,10 +11,9 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from vpr.errors import VPRError
-from vpr.video.fit import Fit
+from vpr.video.fit import Fit, untimed_frame
 from vpr.video.frames import Frame, Picture
 from vpr.video.pyav import most_pixels
-from vpr.video.untimed import untimed_frame
 
 IMAGES = frozenset([".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"])
 

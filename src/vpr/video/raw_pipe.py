@@ -9,10 +9,9 @@ from typing import IO
 import numpy as np
 
 from vpr.errors import VPRError
-from vpr.video.fit import Fit
+from vpr.video.fit import Fit, untimed_frame
 from vpr.video.frames import Frame
 from vpr.video.pyav import MAX_PIXELS
-from vpr.video.untimed import untimed_frame
 
 
 class Pipe:

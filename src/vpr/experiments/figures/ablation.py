@@ -9,6 +9,7 @@ import numpy as np
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Results, Scale
+from vpr.experiments.runner.metrics import metric
 from vpr.experiments.runner.settings import describe_config, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.datasets import nested_world, scored_events
@@ -75,7 +76,7 @@ def draw(results: Results) -> Figure:
     labels = list(dict.fromkeys(cell.label for cell in sorted(present, key=_row)))
     table = np.full((len(labels), len(names)), np.nan)
     for cell in present:
-        f1 = np.mean([run.metrics["f1"] for run in results[cell.name]])
+        f1 = np.mean(metric(results[cell.name], "f1"))
         table[labels.index(cell.label), names.index(cell.dataset)] = f1
     with panels(1, width=4.4 + 1.5 * len(names), height=1.4 + 0.42 * len(labels)) as (figure, axes):
         (heatmap,) = axes
@@ -105,7 +106,7 @@ def claims(results: Results) -> list[Claim]:
         config, runs = presets[cell.dataset], results[cell.name]
         for level, events in scored_events(config.data).items():
             what = f"{TITLES[cell.dataset]}, {cell.label}: level-{level} F1"
-            f1 = [run.metrics[f"f1_{events}"] for run in runs]
+            f1 = metric(runs, f"f1_{events}")
             rows.append(Claim(what, "none", f1, describe_config(config)))
     return rows
 

@@ -8,16 +8,14 @@ from typing import Any
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Published, Results, Scale, Statement
 from vpr.experiments.runner.inspect_training import LENGTH
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.metrics import f1_row, metric
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Record, measure_training
 from vpr.experiments.runner.verdicts import between, not_below
-from vpr.experiments.shared.main_rows import f1_row
 from vpr.experiments.shared.moving_ball import (
     Variant,
     draw_training,
-    f1,
     f1_claims,
-    moving_ball_run,
     scores,
     training_curve,
 )
@@ -35,7 +33,7 @@ VARIANTS = {
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"fast": moving_ball_run(scale), "slow": moving_ball_run(scale, slow=True)}
+    return {"fast": run_config("moving-ball", scale), "slow": run_config("moving-ball-slow", scale)}
 
 
 def extract_metrics(record: Record) -> dict[str, Any]:
@@ -66,8 +64,8 @@ def statements(results: Results) -> list[Statement]:
     return [
         not_below(
             "Moving Ball: F1 on the slow ball not below F1 on the fast ball",
-            f1(results["slow"]),
-            f1(results["fast"]),
+            metric(results["slow"], "f1"),
+            metric(results["fast"], "f1"),
         ),
         between(text, fewer_updates(results), 0.2, 0.4),
     ]

@@ -7,14 +7,20 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from vpr.baselines import CWVAE, BaselineRun, VTAConfig, load_baseline
 from vpr.data import ThreeDShapesDynamic
 from vpr.evaluation.factor_readers import accuracy
-from vpr.evaluation.imagined_factors import future
-from vpr.evaluation.open_loop import events_in, read_open_loop
-from vpr.evaluation.rollout_factors import advances_by_one, in_order, read_reconstruction
+from vpr.evaluation.generated_factors import (
+    advances_by_one,
+    events_in,
+    future,
+    in_order,
+    read_open_loop,
+    read_reconstruction,
+)
 from vpr.experiments.runner.base import (
     Advance,
     Claim,
@@ -25,6 +31,7 @@ from vpr.experiments.runner.base import (
     Results,
     Scale,
 )
+from vpr.experiments.runner.metrics import controls_of, f1_row, metric, prediction_row
 from vpr.experiments.runner.settings import scaled_count
 from vpr.experiments.runner.store import with_seed
 from vpr.experiments.shared.baseline_runs import (
@@ -33,8 +40,7 @@ from vpr.experiments.shared.baseline_runs import (
     final_scores,
     finish_baseline,
 )
-from vpr.experiments.shared.main_rows import controls_of, f1_row, prediction_row
-from vpr.experiments.shared.panels import curve, draw_band, draw_runs, score_axis
+from vpr.experiments.shared.panels import draw_curve, draw_runs, score_axis
 from vpr.experiments.shared.readers import evaluation_batch, readable_data, reader_for
 from vpr.utils.config_json import from_dict
 from vpr.utils.figures import GREY, line_colours, panels
@@ -124,10 +130,10 @@ def draw(results: Results) -> Figure:
     colours = line_colours(len(lines))
     with panels(3, width=6.0, height=4.6) as (figure, (over, final, ahead)):
         for (label, runs, factor), colour in zip(lines, colours, strict=True):
-            draw_band(over, [curve(run, f"f1_{factor}") for run in runs], colour, label)
+            draw_curve(over, runs, f"f1_{factor}", colour, label)
         score_axis(over, "F1")
         over.set_xlabel("training step")
-        groups = {label: _values(runs, f"f1_{factor}") for label, runs, factor in lines}
+        groups = {label: metric(runs, f"f1_{factor}") for label, runs, factor in lines}
         draw_runs(final, groups, colours)
         for place, (_, runs, factor) in enumerate(lines):
             better = max(_mean(runs, f"{name}_f1_{factor}") for name in ("periodic", "random"))
@@ -160,7 +166,7 @@ def _f1_claim(line: Line) -> Claim:
     return Claim(
         f"{label}: F1",
         PAPER_F1.get(data, "figure only") if is_vta else "none",
-        _values(runs, f"f1_{factor}"),
+        metric(runs, f"f1_{factor}"),
         describe(runs),
         controls=controls_of(runs, factor),
         main=f1_row(TITLES[data], factor) if is_vta and data in COMPARED else "",
@@ -209,12 +215,8 @@ def _config(runs: Sequence[Result]) -> BaselineRun:
     return from_dict(BaselineRun, runs[0].config, "config")
 
 
-def _values(runs: Sequence[Result], name: str) -> list[float]:
-    return [run.metrics[name] for run in runs]
-
-
 def _mean(runs: Sequence[Result], name: str) -> float:
-    return sum(_values(runs, name)) / len(runs)
+    return float(np.mean(metric(runs, name)))
 
 
 def _predicts(line: Line) -> bool:
@@ -223,8 +225,7 @@ def _predicts(line: Line) -> bool:
 
 def _predictions(line: Line, key: str) -> list[float]:
     _, runs, factor = line
-    found = [run.metrics["prediction"][factor] for run in runs]
-    return [each[key] for each in found if key in each]
+    return [each[key] for each in metric(runs, "prediction", factor) if key in each]
 
 
 def describe(runs: Sequence[Result]) -> str:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
+from vpr.experiments.runner.metrics import metric
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import level_claims, level_scores
-from vpr.experiments.shared.panels import curve, draw_band, score_axis
+from vpr.experiments.shared.panels import draw_curve, score_axis
 from vpr.utils.figures import GREY, OTHERS, panels
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ def draw(results: Results) -> Figure:
     (runs,) = results.values()
     with panels(3) as (figure, axes):
         for name, each in zip(RATES, axes, strict=True):
-            draw_band(each, [curve(run, f"{name}_colour") for run in runs], OTHERS[0], "VPR")
+            draw_curve(each, runs, f"{name}_colour", OTHERS[0], "VPR")
             each.set_xlabel("training step")
             score_axis(each, f"{RATES[name]}, level 2")
-        random = [run.metrics["random_f1_colour"] for run in runs]
+        random = metric(runs, "random_f1_colour")
         axes[0].axhline(sum(random) / len(random), color=GREY, linestyle="--", label="random")
         axes[0].legend(loc="best")
     return figure
@@ -42,7 +43,7 @@ def claims(results: Results) -> list[Claim]:
     rows = level_claims(results, FACTORS, dataset, "above VTA (figure only)")
     for runs in results.values():
         for name in ("recall", "fpr"):
-            values = [run.metrics[f"{name}_colour"] for run in runs]
+            values = metric(runs, f"{name}_colour")
             what = f"{dataset}, level 2: {RATES[name]}"
             rows.append(Claim(what, "figure only", values, describe(runs)))
     return rows

@@ -7,15 +7,14 @@ from functools import partial
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Experiment, Published, Results, Scale, Statement
+from vpr.experiments.runner.metrics import f1_row, metric
+from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.runner.verdicts import above
-from vpr.experiments.shared.main_rows import f1_row
 from vpr.experiments.shared.moving_ball import (
     Variant,
     draw_training,
-    f1,
     f1_claims,
-    moving_ball_run,
     scores,
 )
 from vpr.utils.figures import BOTH, CE, CU
@@ -28,7 +27,7 @@ VARIANTS = {
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    both = moving_ball_run(scale)
+    both = run_config("moving-ball", scale)
     return {
         "both": both,
         "ce": replace(both, model=replace(both.model, unexpected=False)),
@@ -42,8 +41,8 @@ def statements(results: Results) -> list[Statement]:
     return [
         above(
             f"Moving Ball: F1 with CE and CU above {VARIANTS[name].label}",
-            f1(results["both"]),
-            f1(results[name]),
+            metric(results["both"], "f1"),
+            metric(results[name], "f1"),
         )
         for name in ("ce", "cu")
         if name in results

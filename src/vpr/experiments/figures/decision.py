@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
+from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Inspection, Record, measure_training, record_steps
 from vpr.experiments.runner.verdicts import above
-from vpr.experiments.shared.moving_ball import LEVEL, moving_ball_run, training_curve
-from vpr.experiments.shared.panels import curve, draw_band, score_axis
+from vpr.experiments.shared.moving_ball import LEVEL, training_curve
+from vpr.experiments.shared.panels import draw_curve, score_axis
 from vpr.utils.figures import CE, CU, D_CH, D_ST, GREY, THRESHOLD, panels
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ MOMENTS = {"early": "step 500", "annealed": "β reaches 1", "late": "end of trai
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": moving_ball_run(scale)}
+    return {"both": run_config("moving-ball", scale)}
 
 
 def extract_metrics(record: Record) -> dict[str, Any]:
@@ -59,8 +60,8 @@ def draw(results: Results) -> Figure:
     with panels(2, rows=2, width=6) as (figure, (*sequences, over)):
         for axes, (name, words) in zip(sequences, MOMENTS.items(), strict=True):
             _draw_sequence(axes, runs[0].metrics[name], words)
-        draw_band(over, [curve(run, "f1_expected") for run in runs], CE, "boundaries of CE")
-        draw_band(over, [curve(run, "f1_unexpected") for run in runs], CU, "boundaries of CU")
+        draw_curve(over, runs, "f1_expected", CE, "boundaries of CE")
+        draw_curve(over, runs, "f1_unexpected", CU, "boundaries of CU")
         over.set_xlabel("training step")
         score_axis(over, "F1 of each criterion")
         over.legend(loc="lower right")
@@ -104,7 +105,7 @@ def claims(results: Results) -> list[Claim]:
         Claim(
             f"Moving Ball, {words}: F1 of the boundaries of {name} in 32 sequences",
             f"{paper[moment]} (figure only)",
-            _f1(results["both"], moment, key),
+            metric(results["both"], moment, key),
             describe(results["both"]),
         )
         for moment, words in MOMENTS.items()
@@ -115,7 +116,7 @@ def claims(results: Results) -> list[Claim]:
 def statements(results: Results) -> list[Statement]:
     runs = results["both"]
     expected, unexpected = (
-        {moment: _f1(runs, moment, key) for moment in MOMENTS}
+        {moment: metric(runs, moment, key) for moment in MOMENTS}
         for key in ("f1_expected", "f1_unexpected")
     )
     early, late = "early in training, F1 of CU above CE", "late in training, F1 of CE above CU"
@@ -123,10 +124,6 @@ def statements(results: Results) -> list[Statement]:
         above(f"Moving Ball: {early}", unexpected["early"], expected["early"]),
         above(f"Moving Ball: {late}", expected["late"], unexpected["late"]),
     ]
-
-
-def _f1(runs: list[Result], moment: str, key: str) -> list[float]:
-    return [run.metrics[moment][key] for run in runs]
 
 
 EXPERIMENT = Experiment(

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.factor_entropy import mean_entropy, read_draws
+from vpr.evaluation.generated_factors import mean_entropy, read_draws
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
+from vpr.experiments.runner.metrics import metric
 from vpr.experiments.runner.settings import describe, run_config, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import at_least, at_most
@@ -116,7 +117,7 @@ def claims(results: Results) -> list[Claim]:
             ours = [margin(run, level) for run in runs]
             rows.append(Claim(f"{what}, level {level}", paper, ours, describe(runs)))
         for kind in ("true", "reconstructed"):
-            scores = [run.metrics["reader"][kind] for run in runs]
+            scores = metric(runs, "reader", kind)
             ours = [float(np.mean(list(each.values()))) for each in scores]
             what = f"3DSD, {title(name)}: accuracy of the reader on {kind} frames, six factors"
             rows.append(Claim(what, "none", ours, describe(runs)))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.factor_entropy import mean_entropy
-from vpr.evaluation.rollout_factors import in_order, read_rollout
-from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Statement
+from vpr.evaluation.generated_factors import in_order, mean_entropy, read_rollout
+from vpr.experiments.runner.base import Claim, Experiment, Results, Statement
+from vpr.experiments.runner.metrics import metric
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import above, at_least
@@ -84,7 +84,7 @@ def claims(results: Results) -> list[Claim]:
         for mode in MODES:
             for level in runs[0].metrics[mode]["levels"]:
                 start = f"{TITLES[dataset]}, rollout of level {level}, {mode} below"
-                values = [run.metrics[mode]["levels"][level] for run in runs]
+                values = metric(runs, mode, "levels", level)
                 own = LEVEL_FACTORS[dataset][int(level)]
                 right = [each[own]["right"] for each in values]
                 rows.append(Claim(f"{start}: {own} correct", "yes (figure only)", right, setting))
@@ -122,21 +122,17 @@ def statements(results: Results) -> list[Statement]:
             found += [
                 at_least(
                     f"{start}, {mode}: {own} correct",
-                    _values(runs, mode, level, own, "right"),
+                    metric(runs, mode, "levels", level, own, "right"),
                     RIGHT,
                 )
                 for mode in MODES
             ]
             for lower, factor in LEVEL_FACTORS[dataset].items():
                 if lower < int(level):
-                    entropies = [_values(runs, mode, level, factor, "entropy") for mode in MODES]
                     text = f"{start}: entropy of the {factor} with samples above means"
-                    found.append(above(text, *entropies))
+                    path = "levels", level, factor, "entropy"
+                    found.append(above(text, *(metric(runs, mode, *path) for mode in MODES)))
     return found
-
-
-def _values(runs: list[Result], mode: str, level: str, factor: str, key: str) -> list[float]:
-    return [run.metrics[mode]["levels"][level][factor][key] for run in runs]
 
 
 EXPERIMENT = Experiment(

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Record, measure_training, record_steps
 from vpr.experiments.runner.verdicts import at_most
-from vpr.experiments.shared.moving_ball import moving_ball_run, training_curve
-from vpr.experiments.shared.panels import curve, draw_band, draw_runs
+from vpr.experiments.shared.moving_ball import training_curve
+from vpr.experiments.shared.panels import draw_curve, draw_runs
 from vpr.utils.figures import OTHERS, panels
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ COLOURS = {"entropy_gap": OTHERS[1], "cross_entropy_gap": OTHERS[0]}
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": moving_ball_run(scale)}
+    return {"both": run_config("moving-ball", scale)}
 
 
 def extract_metrics(record: Record) -> dict[str, Any]:
@@ -40,11 +41,11 @@ def draw(results: Results) -> Figure:
     with panels(2) as (figure, (over, final)):
         over.set_yscale("log")
         for name, label in LABELS.items():
-            draw_band(over, [curve(run, name) for run in runs], COLOURS[name], label)
+            draw_curve(over, runs, name, COLOURS[name], label)
         over.set_xlabel("training step")
         over.set_ylabel("difference, nats")
         over.legend()
-        groups = {label: [run.metrics[name] for run in runs] for name, label in LABELS.items()}
+        groups = {label: metric(runs, name) for name, label in LABELS.items()}
         draw_runs(final, groups, list(COLOURS.values()))
         final.set_ylim(bottom=0)
         final.set_ylabel("final difference of each run, nats")
@@ -57,18 +58,18 @@ def claims(results: Results) -> list[Claim]:
         Claim(
             f"Moving Ball, level 2: mean difference of the {label}, nats",
             {"entropy_gap": "about 0", "cross_entropy_gap": "large"}[name] + " (figure only)",
-            [run.metrics[name] for run in runs],
+            metric(runs, name),
             describe(runs),
         )
         for name, label in LABELS.items()
     ]
     what = "Moving Ball, level 2: ratio of the entropy to the cross-entropy difference"
-    shares = [run.metrics["share"] for run in runs]
+    shares = metric(runs, "share")
     return [*rows, Claim(what, "negligible", shares, describe(runs), percent=True)]
 
 
 def statements(results: Results) -> list[Statement]:
-    shares = [run.metrics["share"] for run in results["both"]]
+    shares = metric(results["both"], "share")
     text = "Moving Ball: difference of the entropies at most a tenth of that of the cross entropies"
     return [at_most(text, shares, 0.1)]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.swaps import swaps
-from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
-from vpr.experiments.runner.settings import describe
+from vpr.evaluation.generated_factors import swaps
+from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
+from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import above, at_least
-from vpr.experiments.shared.moving_ball import moving_ball_run
 from vpr.experiments.shared.readers import SEED, evaluation_batch, reader_for, reader_scores
 from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
 from vpr.generation.rollout_film import rollout_film
@@ -30,7 +30,7 @@ FACTOR, LEVELS = "colour", (1, 2)
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    vpr = moving_ball_run(scale)
+    vpr = run_config("moving-ball", scale)
     clocks = {
         f"every-{n}": replace(vpr, model=replace(vpr.model, rule="clockwork", intervals=(1, n)))
         for n in INTERVALS
@@ -71,7 +71,7 @@ def claims(results: Results) -> list[Claim]:
         papers = ("entirely", "no") if name == "vpr" else ("not entirely", "in part")
         for level, paper in zip(("2", "1"), papers, strict=True):
             what = f"Moving Ball, {title(name)}: colour follows the state of level {level}"
-            ours = _follows(runs, level)
+            ours = metric(runs, "swaps", level, "follows")
             rows.append(Claim(what, f"{paper} (figure only)", ours, describe(runs)))
     return rows
 
@@ -80,17 +80,13 @@ def statements(results: Results) -> list[Statement]:
     """Level 2 has the colour with VPR, and less of it with fixed intervals."""
     if "vpr" not in results:
         return []
-    vpr = _follows(results["vpr"], "2")
+    vpr = metric(results["vpr"], "swaps", "2", "follows")
     text = "Moving Ball: level 2 of VPR represents the colour"
     return [at_least(text, vpr, 0.9)] + [
-        above(f"{text} more than {title(name)}", vpr, _follows(runs, "2"))
+        above(f"{text} more than {title(name)}", vpr, metric(runs, "swaps", "2", "follows"))
         for name, runs in results.items()
         if name != "vpr"
     ]
-
-
-def _follows(runs: list[Result], level: str) -> list[float]:
-    return [run.metrics["swaps"][level]["follows"] for run in runs]
 
 
 EXPERIMENT = Experiment(

@@ -7,12 +7,12 @@ from functools import partial
 
 from vpr.config import RunConfig
 from vpr.experiments.runner.base import Experiment, Scale
+from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.moving_ball import (
     Variant,
     draw_training,
     f1_claims,
-    moving_ball_run,
     scores,
 )
 from vpr.presets import preset
@@ -26,7 +26,7 @@ VARIANTS = {
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
-    config = moving_ball_run(scale)
+    config = run_config("moving-ball", scale)
     return {
         "ours": trained_like(config, preset("cpu/moving-ball")),
         "paper": trained_like(config, preset("paper/moving-ball")),
@@ -34,7 +34,7 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 
 
 def trained_like(config: RunConfig, other: RunConfig) -> RunConfig:
-    """`config` with the stages, the training and the power of CU of `other`.
+    """`config` with the stages and the training of `other`.
 
     Steps, batch size and length stay. Stages are shares of the steps, so that they stay the same.
     """
@@ -46,8 +46,7 @@ def trained_like(config: RunConfig, other: RunConfig) -> RunConfig:
         length=own.length,
         checkpoint_every=own.checkpoint_every,
     )
-    model = replace(config.model, power=other.model.power)
-    return replace(config, model=model, training=training, stages=other.stages)
+    return replace(config, training=training, stages=other.stages)
 
 
 EXPERIMENT = Experiment(

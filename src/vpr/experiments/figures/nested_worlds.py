@@ -21,6 +21,7 @@ from vpr.experiments.runner.base import (
     Results,
     Scale,
 )
+from vpr.experiments.runner.metrics import metric
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import TARGET_F1, Record, measure_training, record_steps
 from vpr.experiments.shared.datasets import nested_world, scored_events
@@ -82,7 +83,7 @@ def levels_of(results: Results) -> list[str]:
 def level_metrics(results: Results, level: str) -> dict[str, list[Level]]:
     """World → metrics of a level for each run, for the worlds that have the level."""
     return {
-        name.removeprefix("world-"): [run.metrics["levels"][level] for run in runs]
+        name.removeprefix("world-"): metric(runs, "levels", level)
         for name, runs in results.items()
         if level in runs[0].metrics["levels"]
     }
@@ -148,9 +149,7 @@ def _f1(worlds: list[list[Level]], key: str = "") -> list[float]:
 def is_solved(runs: list[Result]) -> bool:
     """Whether the mean F1 over runs of every level is at least `SOLVED`."""
     levels = runs[0].metrics["levels"]
-    return all(
-        _mean([run.metrics["levels"][level]["f1"] for run in runs]) >= SOLVED for level in levels
-    )
+    return all(_mean(metric(runs, "levels", level, "f1")) >= SOLVED for level in levels)
 
 
 def _mean(values: list[float]) -> float:

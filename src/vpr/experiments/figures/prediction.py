@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from vpr.config import RunConfig
-from vpr.evaluation.rollout_factors import advances_by_one, in_order, read_rollout
+from vpr.evaluation.generated_factors import advances_by_one, in_order, read_rollout
 from vpr.experiments.runner.base import Claim, Experiment, Published, Results
+from vpr.experiments.runner.metrics import metric, prediction_row
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.shared.datasets import (
@@ -19,8 +20,7 @@ from vpr.experiments.shared.datasets import (
     dataset_runs,
     slow_factors,
 )
-from vpr.experiments.shared.main_rows import prediction_row
-from vpr.experiments.shared.panels import curve, draw_band, draw_scores, score_axis
+from vpr.experiments.shared.panels import draw_curve, draw_scores, score_axis
 from vpr.experiments.shared.readers import (
     evaluation_batch,
     readable_data,
@@ -67,12 +67,12 @@ def draw(results: Results) -> Figure:
     factors = {factor: dataset for factor, (dataset, _) in slow_factors(results).items()}
     with panels(2) as (figure, (over, whole)):
         for factor, dataset in factors.items():
-            curves = [curve(run, factor) for run in results[dataset]]
-            draw_band(over, curves, FACTOR_COLOURS[factor], f"{TITLES[dataset]}, {factor}")
+            label = f"{TITLES[dataset]}, {factor}"
+            draw_curve(over, results[dataset], factor, FACTOR_COLOURS[factor], label)
         over.set_xlabel("events ahead")
         score_axis(over, "share of correct events")
         over.legend(loc="lower left")
-        groups = {f: [run.metrics[f]["accuracy"] for run in results[d]] for f, d in factors.items()}
+        groups = {f: metric(results[d], f, "accuracy") for f, d in factors.items()}
         draw_scores(whole, groups, [FACTOR_COLOURS[factor] for factor in groups])
         whole.set_ylabel("accuracy of each run")
     return figure
@@ -83,12 +83,12 @@ def claims(results: Results) -> list[Claim]:
     for factor, (dataset, _) in slow_factors(results).items():
         runs, name = results[dataset], f"{TITLES[dataset]}, 200 events ahead, {factor}"
         setting, row = describe(runs), prediction_row(TITLES[dataset], factor)
-        right, steps = ([run.metrics[factor][key] for run in runs] for key in ("accuracy", "steps"))
+        right, steps = (metric(runs, factor, key) for key in ("accuracy", "steps"))
         rows.append(Claim(name, PAPER[factor], right, setting, main=row))
         what = f"{name}, relative to the previous predicted event"
         rows.append(Claim(what, "none", steps, setting))
         for kind in ("true", "reconstructed"):
-            ours = [run.metrics["reader"][kind][factor] for run in runs]
+            ours = metric(runs, "reader", kind, factor)
             what = f"{TITLES[dataset]}, accuracy of the reader on {kind} frames, {factor}"
             rows.append(Claim(what, "none", ours, setting))
     return rows

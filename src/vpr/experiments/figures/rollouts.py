@@ -11,8 +11,9 @@ import torch
 from vpr.config import RunConfig
 from vpr.data import MovingBall, evaluation_rng
 from vpr.evaluation.factor_readers import Reader
-from vpr.evaluation.rollout_factors import in_order, read_rollout, unchanged
+from vpr.evaluation.generated_factors import in_order, read_rollout, unchanged
 from vpr.experiments.runner.base import Claim, Experiment, Results, Statement
+from vpr.experiments.runner.metrics import metric
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import at_least, at_most
@@ -88,11 +89,11 @@ def claims(results: Results) -> list[Claim]:
             for own, factor in LEVEL_FACTORS[dataset].items():
                 correct = "next value in order" if str(own) == level else "constant"
                 what = f"{TITLES[dataset]}, {EVENTS} events of level {level}: {factor} {correct}"
-                ours = [run.metrics["right"][level][factor] for run in runs]
+                ours = metric(runs, "right", level, factor)
                 rows.append(Claim(what, "yes (figure only)", ours, describe(runs)))
         for level in runs[0].metrics.get("astray", {}):
             what = f"{TITLES[dataset]}, {EVENTS} events of level {level}: error of the position, px"
-            ours = [run.metrics["astray"][level] for run in runs]
+            ours = metric(runs, "astray", level)
             rows.append(Claim(what, "none (figure only)", ours, describe(runs)))
     return rows
 
@@ -103,11 +104,11 @@ def statements(results: Results) -> list[Statement]:
     for dataset, runs in results.items():
         for level in runs[0].metrics["right"]:
             text = f"{TITLES[dataset]}: rollouts of level {level} change only the level's factor"
-            lowest = [min(run.metrics["right"][level].values()) for run in runs]
+            lowest = [min(each.values()) for each in metric(runs, "right", level)]
             found.append(at_least(text, lowest, RIGHT))
         for level in runs[0].metrics.get("astray", {}):
             text = f"{TITLES[dataset]}: position in rollouts of level {level} within {NEAR:g} px"
-            found.append(at_most(text, [run.metrics["astray"][level] for run in runs], NEAR))
+            found.append(at_most(text, metric(runs, "astray", level), NEAR))
     return found
 
 

@@ -10,9 +10,9 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.data import ThreeDShapesDynamic
-from vpr.evaluation.factor_entropy import read_draws
-from vpr.evaluation.rollout_factors import unchanged
-from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
+from vpr.evaluation.generated_factors import read_draws, unchanged
+from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
+from vpr.experiments.runner.metrics import metric
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import at_least
@@ -73,7 +73,7 @@ def claims(results: Results) -> list[Claim]:
                 key, what, paper = "hues", f"hues of the {factor} in {SAMPLES} samples", "many"
             else:
                 key, what, paper = "stays", f"{factor} constant", "yes"
-            ours = _draws(runs, level, factor, key)
+            ours = metric(runs, "draws", level, factor, key)
             what = f"3DSD, samples of level {level}: {what}"
             rows.append(Claim(what, f"{paper} (figure only)", ours, describe(runs)))
     return rows
@@ -86,18 +86,14 @@ def statements(results: Results) -> list[Statement]:
         start = f"3DSD: samples of level {level}"
         for own, factor in FACTORS.items():
             if own == level:
-                hues = _draws(runs, level, factor, "hues")
+                hues = metric(runs, "draws", level, factor, "hues")
                 found.append(
                     at_least(f"{start} have {MANY_HUES} hues of the {factor}", hues, MANY_HUES)
                 )
             else:
-                stays = _draws(runs, level, factor, "stays")
+                stays = metric(runs, "draws", level, factor, "stays")
                 found.append(at_least(f"{start} keep the {factor}", stays, STAYS))
     return found
-
-
-def _draws(runs: list[Result], level: int, factor: str, key: str) -> list[float]:
-    return [run.metrics["draws"][str(level)][factor][key] for run in runs]
 
 
 EXPERIMENT = Experiment(

@@ -11,10 +11,11 @@ import numpy as np
 from vpr.config import RunConfig
 from vpr.data import MovingBall
 from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
-from vpr.experiments.runner.settings import describe
+from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.runner.verdicts import above, not_below
-from vpr.experiments.shared.moving_ball import f1, moving_ball_run, scores
+from vpr.experiments.shared.moving_ball import scores
 from vpr.experiments.shared.panels import sample_std, score_axis
 from vpr.utils.figures import OTHERS, panels
 
@@ -29,7 +30,7 @@ WEIGHTS = (0.9, 1.0, 1.1, 1.2)
 
 def base_run(scale: Scale) -> RunConfig:
     """Moving Ball; at scale cpu with small frames, to shorten the hundred runs to four hours."""
-    config = moving_ball_run(scale)
+    config = run_config("moving-ball", scale)
     if scale != "cpu":
         return config
     data = MovingBall(size=32)
@@ -92,21 +93,27 @@ def claims(results: Results) -> list[Claim]:
         for value in values:
             if chosen := [run for run in runs if value_of(run) == value]:
                 what = f"Moving Ball, level-2 F1, {name} = {value}"
-                rows.append(Claim(what, paper, f1(chosen), describe(chosen)))
+                rows.append(Claim(what, paper, metric(chosen, "f1"), describe(chosen)))
     return rows
 
 
 def statements(results: Results) -> list[Statement]:
     """The window has no effect, and γ = 1.2 is worse than the 1.1 of the paper."""
     runs = [run for each in results.values() for run in each]
-    windows = [f1([run for run in runs if window_of(run) == value]) for value in WINDOWS]
+    windows = [metric([run for run in runs if window_of(run) == value], "f1") for value in WINDOWS]
     usual, high = ([run for run in runs if gamma_of(run) == gamma] for gamma in (1.1, 1.2))
     found = []
     if all(windows):
         worst, best = min(windows, key=np.mean), max(windows, key=np.mean)
         found.append(not_below("Moving Ball: no window τ_w below another in F1", worst, best))
     if usual and high:
-        found.append(above("Moving Ball: F1 with γ = 1.1 above γ = 1.2", f1(usual), f1(high)))
+        found.append(
+            above(
+                "Moving Ball: F1 with γ = 1.1 above γ = 1.2",
+                metric(usual, "f1"),
+                metric(high, "f1"),
+            )
+        )
     return found
 
 

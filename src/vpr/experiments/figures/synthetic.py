@@ -21,10 +21,10 @@ from vpr.experiments.runner.base import (
     Scale,
     Statement,
 )
+from vpr.experiments.runner.metrics import f1_row, metric
 from vpr.experiments.runner.verdicts import above, at_least, not_below
-from vpr.experiments.shared.main_rows import f1_row
 from vpr.experiments.shared.minimal_vpr import MinimalConfig, MinimalVPR
-from vpr.experiments.shared.panels import curve, draw_band, sample_std, score_axis
+from vpr.experiments.shared.panels import curve, draw_curve, sample_std, score_axis
 from vpr.utils.figures import BOTH, CE, CU, panels
 
 if TYPE_CHECKING:
@@ -143,14 +143,14 @@ def _finish(axes: Axes, title: str, across: str, corner: Corner) -> None:
 
 def _over(axes: Axes, runs: list[Result], name: str, colour: str, label: str) -> None:
     if runs:
-        draw_band(axes, [curve(run, name) for run in runs], colour, label)
+        draw_curve(axes, runs, name, colour, label)
 
 
 def _draw_noise(axes: Axes, results: Results) -> None:
     """Final F1 of each criterion against the noise."""
     present = {noise: results[f"both-n{noise}"] for noise in NOISES if f"both-n{noise}" in results}
     for name, label in LABELS.items():
-        runs = [np.asarray(_final(each, name)) for each in present.values()]
+        runs = [np.asarray(metric(each, name)) for each in present.values()]
         if runs:
             means, stds = [r.mean() for r in runs], [float(sample_std(r)) for r in runs]
             axes.errorbar(
@@ -159,22 +159,18 @@ def _draw_noise(axes: Axes, results: Results) -> None:
     score_axis(axes, "F1")
 
 
-def _final(runs: list[Result], name: str) -> list[float]:
-    return [run.metrics[name] for run in runs]
-
-
 def claims(results: Results) -> list[Claim]:
     """Rows of the variants that have results; the paper has only curves here."""
     return [
         Claim(
             f"Synthetic, {what}",
             f"{paper} (figure only)",
-            _final(results[variant], metric),
+            metric(results[variant], name),
             OTHER_SETTINGS.get(variant.split("-")[0], SETTING),
-            metric == "unexpected_share",
-            main=f1_row("Synthetic", "value") if (variant, metric) == MAIN else "",
+            name == "unexpected_share",
+            main=f1_row("Synthetic", "value") if (variant, name) == MAIN else "",
         )
-        for variant, metric, what, paper in ROWS
+        for variant, name, what, paper in ROWS
         if variant in results
     ]
 
@@ -183,13 +179,13 @@ def statements(results: Results) -> list[Statement]:
     """What the paper reads from its figure, for each of our settings."""
     found = []
     if clean := results.get("both-n0.0"):
-        ce, share = _final(clean, "f1_expected"), "unexpected_share"
+        ce, share = metric(clean, "f1_expected"), "unexpected_share"
         found += [
             at_least("Synthetic: F1 of CE optimal without noise", ce, OPTIMAL),
             above(
                 "Synthetic: share of unexpected events falls during training",
                 _first(clean, share),
-                _final(clean, share),
+                metric(clean, share),
             ),
         ]
     if alone := results.get(CE_ONLY):
@@ -197,19 +193,19 @@ def statements(results: Results) -> list[Statement]:
             not_below(
                 "Synthetic, CE without CU: F1 before training not below F1 after training",
                 _first(alone, "f1_expected"),
-                _final(alone, "f1_expected"),
+                metric(alone, "f1_expected"),
             )
         )
     if clean and (noisy := results.get("both-n1.0")):
         text = "Synthetic: noise 1 reduces the F1 of CU"
-        found.append(above(text, _final(clean, "f1_unexpected"), _final(noisy, "f1_unexpected")))
+        found.append(above(text, metric(clean, "f1_unexpected"), metric(noisy, "f1_unexpected")))
     if jumps := results.get("chance-n0.0"):
         text = "Synthetic, random jumps: F1 of CE optimal without noise"
-        found.append(at_least(text, _final(jumps, "f1_expected"), OPTIMAL))
+        found.append(at_least(text, metric(jumps, "f1_expected"), OPTIMAL))
     for variant, setting in NOISY_SETTINGS.items():
         if runs := results.get(variant):
             text = f"Synthetic{setting}: F1 of CE above CU"
-            found.append(above(text, _final(runs, "f1_expected"), _final(runs, "f1_unexpected")))
+            found.append(above(text, metric(runs, "f1_expected"), metric(runs, "f1_unexpected")))
     return found
 
 

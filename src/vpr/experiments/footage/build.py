@@ -18,37 +18,34 @@ from typing import Any
 import numpy as np
 
 from vpr.data import Vectors
+from vpr.evaluation import calibration
 from vpr.evaluation.matching import MatchCounts
 from vpr.experiments.footage.calibrate import (
     calibrate,
-    calibration_error,
     first_hits,
-    reliability,
     targets,
 )
+from vpr.experiments.footage.clips import fetch
 from vpr.experiments.footage.detectors import (
     MIN_GAP,
     Scores,
     best_threshold,
+    change_points,
+    choose_penalty,
     frame_differences,
     jumps,
     peaks,
     periodic,
     random,
-    seconds,
+    scene_cuts,
     transnet,
 )
-from vpr.experiments.footage.fetch import fetch
-from vpr.experiments.footage.films import FILMS, FilmFile, load_or_make
-from vpr.experiments.footage.scores import inside, tally
-from vpr.experiments.known_cuts.detectors import change_points, choose_penalty, scene_cuts
+from vpr.experiments.footage.films import FILMS, FilmFile, inside, load_or_make, tally
 from vpr.features.extract import Extracted, extract
-from vpr.model import VPR
 from vpr.presets import preset
-from vpr.pretrained import CALIBRATION, fingerprint, load_model
+from vpr.pretrained import CALIBRATION, PretrainedVPR, fingerprint, load_model
 from vpr.segmenting.segment import segment
 from vpr.segmenting.selection import Selection
-from vpr.segmenting.timeline import Timeline
 from vpr.training.loop import train
 from vpr.utils.files import read_json, write_json
 from vpr.utils.threads import use_threads
@@ -87,7 +84,7 @@ def main() -> None:
     write_json(path, results)
 
 
-def trained(run: Path, film: FilmFile, steps: int) -> VPR:
+def trained(run: Path, film: FilmFile, steps: int) -> PretrainedVPR:
     """The calibrated model in the folder `run`, which is trained if necessary."""
     data = Vectors(str(film.path), features=FEATURES, held_out=HELD_OUT)
     data.prepare(_printer("features"))
@@ -96,29 +93,14 @@ def trained(run: Path, film: FilmFile, steps: int) -> VPR:
     train(config, run, on_step=lambda now: _printer("steps")(now.step, now.steps))
     model = load_model(run)
     if model.calibration is None:
-        timeline = all_events(model, film)
+        timeline = segment(str(extract(film.path, FEATURES).path), model)  # all events
         calibrate(timeline, film, HELD_OUT).save(run / CALIBRATION, fingerprint(model))
         model = load_model(run)
     return model
 
 
-def all_events(model: VPR, film: FilmFile) -> Timeline:
-    """Every update of every level, with its evidence."""
-    plain = load_plain(model)
-    return segment(str(extract(film.path, FEATURES).path), plain)
-
-
-def load_plain(model: VPR) -> VPR:
-    """The model without its probabilities, sharing its weights."""
-    from copy import copy
-
-    plain = copy(model)
-    plain.calibration = None
-    return plain
-
-
 def all_detectors(
-    model: VPR, films: dict[str, FilmFile], folder: Path
+    model: PretrainedVPR, films: dict[str, FilmFile], folder: Path
 ) -> dict[str, Callable[[], list[float]]]:
     """Each detector as a function that returns times on the test film."""
     training, test = films["training"], films["test"]
@@ -137,8 +119,8 @@ def all_detectors(
 
     levels = range(2, model.config.levels + 1)
     return {f"VPR level {n}": lambda n=n: ours(n) for n in levels} | {
-        "PySceneDetect content": lambda: seconds(scene_cuts(test.path, "ContentDetector")),
-        "PySceneDetect adaptive": lambda: seconds(scene_cuts(test.path, "AdaptiveDetector")),
+        "PySceneDetect content": lambda: scene_cuts(test.path, "ContentDetector"),
+        "PySceneDetect adaptive": lambda: scene_cuts(test.path, "AdaptiveDetector"),
         "TransNetV2": lambda: transnet(test.path),
         "ruptures": lambda: _ruptures(model, training, test),
         "feature jumps": of_jumps,
@@ -155,18 +137,18 @@ def _thresholded(training: Signal, test: Signal, film: FilmFile) -> list[float]:
     return peaks(test[0], test[1], threshold, MIN_GAP)
 
 
-def _inputs(model: VPR, film: FilmFile) -> tuple[Any, Any]:
+def _inputs(model: PretrainedVPR, film: FilmFile) -> tuple[Any, Any]:
     extracted: Extracted = extract(film.path, FEATURES)
     assert model.preprocessing is not None
     return model.preprocessing(np.load(extracted.path)), np.load(extracted.times)
 
 
-def _feature_jumps(model: VPR, film: FilmFile) -> tuple[Any, Any]:
+def _feature_jumps(model: PretrainedVPR, film: FilmFile) -> tuple[Any, Any]:
     vectors, times = _inputs(model, film)
     return jumps(vectors), times
 
 
-def _ruptures(model: VPR, training: FilmFile, test: FilmFile) -> list[float]:
+def _ruptures(model: PretrainedVPR, training: FilmFile, test: FilmFile) -> list[float]:
     """Change points of the features, with the penalty that finds the true number in training."""
     penalty = choose_penalty(_inputs(model, training)[0], len(training.boundaries))
     vectors, times = _inputs(model, test)
@@ -192,7 +174,7 @@ def _as_json(each: MatchCounts) -> dict[str, Any]:
     return {"f1": each.f1, "precision": each.precision, "recall": each.recall, "true": each.true}
 
 
-def measure_calibration(model: VPR, film: FilmFile) -> dict[str, Any]:
+def measure_calibration(model: PretrainedVPR, film: FilmFile) -> dict[str, Any]:
     """The reliability of the probabilities of each level on a film, and their error."""
     start = perf_counter()
     source = str(extract(film.path, FEATURES).path)
@@ -204,10 +186,7 @@ def measure_calibration(model: VPR, film: FilmFile) -> dict[str, Any]:
         times = np.array([float(event.time) for event in events])
         true = targets(film, level, timeline.levels)
         hits = first_hits(times, p, true)
-        bins = reliability(p, hits)
-        results[f"level {level}"] = {
-            "error": calibration_error(bins),
-            "bins": bins,
+        results[f"level {level}"] = calibration(p, hits)._asdict() | {
             "missed": len(true) - len({inside(float(t), true) for t in times} - {None}),
         }
     return results

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.experiments.footage.films import RATE, FilmFile
-from vpr.experiments.footage.scores import Span, inside
+from vpr.experiments.footage.films import RATE, FilmFile, Span, inside
 from vpr.segmenting.calibration import (
     Calibration,
     Floats,
@@ -66,21 +65,3 @@ def first_hits(times: Floats, scores: Floats, true: Sequence[Span]) -> NDArray[n
             taken.add(span)
             hits[place] = True
     return hits
-
-
-def reliability(
-    probabilities: Floats, hits: NDArray[np.bool_], bins: int = 10
-) -> list[list[float]]:
-    """For bins of equal width: their mean probability, the share of hits, and their number."""
-    bin_of = np.minimum((probabilities * bins).astype(int), bins - 1)
-    return [
-        [float(probabilities[chosen].mean()), float(hits[chosen].mean()), int(chosen.sum())]
-        for each in range(bins)
-        if (chosen := bin_of == each).any()
-    ]
-
-
-def calibration_error(bins: Sequence[Sequence[float]]) -> float:
-    """The expected calibration error: mean distance of probability and share of hits."""
-    total = sum(count for _, _, count in bins)
-    return sum(count * abs(p - share) for p, share, count in bins) / total if total else 0.0

@@ -3,18 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
+from vpr.experiments.footage.films import RATE
+from vpr.segmenting.calibration import strongest
 from vpr.video import Fit, open_footage
 from vpr.video.frames import Picture
 
 Scores = NDArray[np.float64]  # (frames,)
 MIN_GAP = 0.5  # seconds between two transitions that a score gives
+PENALTIES = (1e-4, 1e6)  # of ruptures: from a change at nearly every frame to none
+BISECTIONS = 16  # to a precision of 0.04 %
+
+
+def scene_cuts(path: Path, name: str) -> list[float]:
+    """Cuts of a detector of PySceneDetect with its default settings."""
+    try:
+        import scenedetect
+    except ImportError:
+        raise _missing("scenedetect") from None
+    scenes = scenedetect.detect(str(path), getattr(scenedetect, name)())
+    return [begin.frame_num / RATE for begin, _ in scenes[1:]]
+
+
+def change_points(signal: NDArray[np.floating], penalty: float) -> list[int]:
+    """The first rows of the segments of ruptures, without the first.
+
+    The cost of a segmentation is the squared distance of all rows from the mean of their segment,
+    plus the penalty for each change.
+    """
+    try:
+        from ruptures import KernelCPD
+    except ImportError:
+        raise _missing("ruptures") from None
+    ends = KernelCPD(kernel="linear", min_size=1).fit(signal).predict(pen=penalty)
+    return [int(end) for end in ends[:-1]]
+
+
+def choose_penalty(signal: NDArray[np.floating], count: int) -> float:
+    """The largest penalty at which there are at least `count` changes, by bisection."""
+    low, high = np.log(PENALTIES)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        if len(change_points(signal, float(np.exp(middle)))) >= count:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp(low))
+
+
+def _missing(package: str) -> VPRError:
+    return VPRError(f"the comparison needs {package}: pip install 'vpr-torch[compare]'")
 
 
 def transnet(path: Path) -> list[float]:
@@ -53,13 +96,9 @@ def jumps(vectors: NDArray[np.float32], power: int = 2) -> Scores:
 
 def peaks(scores: Scores, times: Scores, threshold: float, gap: float) -> list[float]:
     """Times of scores from `threshold`, the highest first, none closer than `gap` to another."""
-    found: list[float] = []
-    for place in np.argsort(-scores, kind="stable"):
-        if scores[place] < threshold:
-            break
-        if all(abs(times[place] - other) >= gap for other in found):
-            found.append(float(times[place]))
-    return sorted(found)
+    high = scores >= threshold
+    kept = strongest(times[high], scores[high], gap)
+    return sorted(times[high][kept].tolist())
 
 
 def best_threshold(
@@ -79,7 +118,3 @@ def periodic(count: int, seconds: float) -> list[float]:
 def random(count: int, seconds: float, seed: int = 0) -> list[float]:
     """As many random times as there are transitions."""
     return sorted(np.random.default_rng(seed).uniform(0, seconds, count).tolist())
-
-
-def seconds(times: list[Fraction]) -> list[float]:
-    return [float(time) for time in times]

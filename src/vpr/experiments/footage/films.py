@@ -1,8 +1,8 @@
-"""Montages as video files with labels, which are made once."""
+"""Montages as video files with labels, which are made once, and scores against the labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,12 +12,15 @@ import numpy as np
 from vpr.data.base import OnProgress
 from vpr.data.effects import Distractor
 from vpr.data.montage import Boundary, Film, Montage
+from vpr.evaluation.matching import MatchCounts
 from vpr.experiments.footage.clips import Part, pieces
 from vpr.utils.files import read_json, write_json
 from vpr.video.frames import Picture
 from vpr.video.mp4 import write_mp4
 
-RATE = 25
+Span = tuple[Fraction, Fraction]  # seconds; equal for a cut
+TOLERANCE = 0.2  # seconds
+RATE = 25  # frames per second
 
 
 class FilmFile(NamedTuple):
@@ -28,7 +31,7 @@ class FilmFile(NamedTuple):
     distractors: list[Distractor]
     frames: int
 
-    def spans(self, *kinds: str) -> list[tuple[Fraction, Fraction]]:
+    def spans(self, *kinds: str) -> list[Span]:
         """Start and end in seconds of the transitions of these kinds, or of all."""
         return [
             (Fraction(each.first, RATE), Fraction(each.last, RATE))
@@ -92,3 +95,27 @@ FILMS = {
         FilmPlan("test", "test", 350, 3),
     )
 }
+
+
+def tally(
+    found: Sequence[float], true: Sequence[Span], ignored: Sequence[Span] = ()
+) -> MatchCounts:
+    """A transition is found if a time lies within it or at most `TOLERANCE` from it.
+
+    Each further time in the same transition counts as wrong. Times in `ignored` transitions do not
+    count. Transitions are further apart than twice the tolerance.
+    """
+    counts = [sum(_inside(time, span) for time in found) for span in true]
+    apart = sum(any(_inside(time, span) for span in ignored) for time in found)
+    matched = sum(count > 0 for count in counts)
+    return MatchCounts(matched, len(found) - apart, len(true))
+
+
+def inside(time: float, spans: Sequence[Span]) -> int | None:
+    """The index of the first transition that a time is in, or close to."""
+    return next((n for n, span in enumerate(spans) if _inside(time, span)), None)
+
+
+def _inside(time: float, span: Span) -> bool:
+    # A little more, for the rounding of times in binary.
+    return float(span[0]) - TOLERANCE - 1e-6 <= time <= float(span[1]) + TOLERANCE + 1e-6

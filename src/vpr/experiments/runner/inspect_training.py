@@ -17,7 +17,7 @@ from vpr.beliefs import cross_entropy
 from vpr.data import Batch, Dataset, evaluation_rng, unseen
 from vpr.evaluation import score
 from vpr.events import Evidence, Rule
-from vpr.experiments.shared.labels import labelled, true_events
+from vpr.experiments.shared.datasets import labelled, true_events
 from vpr.model import VPR
 from vpr.utils.tree import tree_map
 

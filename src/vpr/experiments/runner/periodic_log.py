@@ -1,4 +1,4 @@
-"""A log of measurements during training, which continues when the run is resumed."""
+"""A log of measurements during training, and the record of a finished run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from vpr.experiments.runner.base import Advance, Stopped
 from vpr.training.loop import Progress
 from vpr.training.metrics import StepLog
 from vpr.training.session import Session
+from vpr.utils.files import read_json, write_json
+from vpr.utils.provenance import provenance
+
+RECORD = "record.json"
+Lines = list[dict[str, Any]]  # of a log, each with `step` and `seconds`
 
 
 class PeriodicLog:
-    """Logs what `measure` returns every `every` steps and at the last step.
+    """Logs what `measure` returns every `every` steps and at the last step, also of resumed runs.
 
     Each line also has the `step` and the `seconds` since the start of training, including those of
     the measurements.
@@ -36,7 +41,7 @@ class PeriodicLog:
             seconds = perf_counter() - self.start
             self.log.push({"step": session.step, "seconds": seconds} | found)
 
-    def lines(self) -> list[dict[str, Any]]:
+    def lines(self) -> Lines:
         return [json.loads(line) for line in self.path.read_text().splitlines()]
 
     def close(self) -> None:
@@ -44,9 +49,30 @@ class PeriodicLog:
             self.log.close()
 
 
-def train_with_log(
+def record_run(
+    config: Any,
+    log: PeriodicLog,
+    advance: Advance,
+    train: Callable[..., Any],
+    summarise: Callable[[Path, Lines], dict[str, Any]],
+) -> dict[str, Any]:
+    """The record of the run whose folder holds the log; the run is trained unless it is finished.
+
+    The record has what `summarise` returns for the folder and the lines of the log, the `seconds`
+    of training, and its `provenance`.
+    """
+    folder = log.path.parent
+    path = folder / RECORD
+    if not path.exists():
+        lines = _train_with_log(train, config, folder, log, advance)
+        rest = {"seconds": lines[-1]["seconds"], "provenance": provenance()}
+        write_json(path, summarise(folder, lines) | rest)
+    return read_json(path)  # type: ignore[no-any-return]
+
+
+def _train_with_log(
     train: Callable[..., Any], config: Any, folder: Path, log: PeriodicLog, advance: Advance
-) -> list[dict[str, Any]]:
+) -> Lines:
     """Train to the last step and return the lines of the log; `Stopped` if interrupted."""
 
     def on_step(now: Progress) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from time import perf_counter
@@ -18,19 +19,17 @@ from vpr.errors import VPRError
 from vpr.evaluation import evaluate
 from vpr.experiments.runner.base import Advance, Measured
 from vpr.experiments.runner.inspect_training import inspect_model
-from vpr.experiments.runner.periodic_log import PeriodicLog, train_with_log
+from vpr.experiments.runner.periodic_log import Lines, PeriodicLog, record_run
 from vpr.experiments.runner.store import with_seed
-from vpr.experiments.shared.labels import labelled
+from vpr.experiments.shared.datasets import labelled
 from vpr.model import VPR
 from vpr.pretrained import load_model
 from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import train
 from vpr.training.session import Session
 from vpr.utils.config_json import to_dict
-from vpr.utils.files import read_json, write_json
-from vpr.utils.provenance import provenance
 
-RECORD, INSPECTIONS = "record.json", "looks.jsonl"
+INSPECTIONS = "looks.jsonl"
 DIGITS = 8  # of the digest of the configuration in a folder name
 INSPECTION_INTERVAL = 50  # steps
 TARGET_F1 = 0.95  # see `time_to_f1`
@@ -75,7 +74,8 @@ def train_or_load(
 ) -> tuple[Record, Path]:
     """The record and the folder of a run, which is trained unless it is finished."""
     folder = run_folder(config, runs, every)
-    return _record(config, folder, advance, every), folder
+    log = PeriodicLog(folder / INSPECTIONS, every, _inspect)
+    return record_run(config, log, advance, train, partial(_summary, config)), folder
 
 
 def run_folder(config: RunConfig, runs: Path, every: int = INSPECTION_INTERVAL) -> Path:
@@ -109,20 +109,12 @@ def _name(config: RunConfig, digest: str, every: int) -> str:
     return f"{config.preset.replace('/', '-')}-{digest}{suffix}-s{config.seed}"
 
 
-def _record(config: RunConfig, folder: Path, advance: Advance, every: int) -> Record:
-    if (folder / RECORD).exists():
-        return read_json(folder / RECORD)  # type: ignore[no-any-return]
-    log = PeriodicLog(folder / INSPECTIONS, every, _inspect)
-    inspections = train_with_log(train, config, folder, log, advance)
-    record = {
+def _summary(config: RunConfig, folder: Path, inspections: Lines) -> Record:
+    return {
         "evaluation": evaluate(load_model(folder), labelled(config.data)),
         "looks": inspections,
         "time_to_f1": {n: time_to_f1(inspections, n) for n in inspections[-1]["levels"]},
-        "seconds": inspections[-1]["seconds"],
-        "provenance": provenance(),
     }
-    write_json(folder / RECORD, record)
-    return record
 
 
 def _inspect(session: Session) -> dict[str, Any]:

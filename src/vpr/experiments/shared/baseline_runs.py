@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vpr.baselines import BaselineRun, CWVAEConfig, VTAConfig, baseline, load_baseline
-from vpr.baselines.baseline_model import Baseline
 from vpr.baselines.baseline_session import train_baseline
 from vpr.evaluation import evaluate
 from vpr.experiments.runner.base import Advance, Scale
-from vpr.experiments.runner.periodic_log import PeriodicLog, train_with_log
+from vpr.experiments.runner.periodic_log import Lines, PeriodicLog, record_run
 from vpr.experiments.runner.settings import small_data
 from vpr.experiments.runner.training_runs import folder_name
-from vpr.training.session import Session
-from vpr.utils.files import read_json, write_json
-from vpr.utils.provenance import provenance
 
 EVERY = 50  # steps between two scores
 SEQUENCES, SEED = 32, 1  # of these scores; the final evaluation uses others
-RECORD, CURVE = "record.json", "curve.jsonl"
+CURVE = "curve.jsonl"
 # Level → the factors that its boundaries are scored against.
 VTA_FACTORS: Mapping[str, Mapping[int, tuple[str, ...]]] = {
     "moving-ball": {2: ("colour",)},
@@ -64,25 +61,18 @@ def finish_baseline(
     The record has `evaluation`, `curve`, `seconds` and `provenance`.
     """
     folder = runs / folder_name(config)
-    if (folder / RECORD).exists():
-        return read_json(folder / RECORD), folder
-    log = PeriodicLog(folder / CURVE, EVERY, _scores)
-    lines = train_with_log(train_baseline, config, folder, log, advance)
-    record = {
+    log = PeriodicLog(folder / CURVE, EVERY, lambda now: training_scores(now.model, config))
+    return record_run(config, log, advance, train_baseline, partial(_summary, config)), folder
+
+
+def _summary(config: BaselineRun, folder: Path, lines: Lines) -> dict[str, Any]:
+    return {
         "evaluation": evaluate(load_baseline(folder), config.data),
         "curve": {name: [line[name] for line in lines] for name in lines[0] if name != "seconds"},
-        "seconds": lines[-1]["seconds"],
-        "provenance": provenance(),
     }
-    write_json(folder / RECORD, record)
-    return record, folder
 
 
-def _scores(session: Session) -> dict[str, float]:
-    return training_scores(session.model, session.config)  # type: ignore[arg-type]
-
-
-def training_scores(model: Baseline, config: BaselineRun) -> dict[str, float]:
+def training_scores(model: Any, config: BaselineRun) -> dict[str, float]:
     """F1 of each factor and update rates of a model during its training."""
     try:
         result = evaluate(model, config.data, sequences=SEQUENCES, seed=SEED)

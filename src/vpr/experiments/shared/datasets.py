@@ -1,14 +1,19 @@
-"""Datasets with a known hierarchy: the events that each level should detect."""
+"""Datasets with a known hierarchy: their runs, and the events that each level should detect."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vpr.config import Data, RunConfig
-from vpr.data import NestedWorld
+from vpr.data import Batch, Dataset, NestedWorld, factor_of
+from vpr.data.nested_world import level_changes
 from vpr.experiments.runner.base import Results, Scale
 from vpr.experiments.runner.settings import run_config
-from vpr.experiments.shared.labels import events_name
 from vpr.utils.figures import OTHERS
 
 TITLES = {"moving-ball": "Moving Ball", "3dsd": "3DSD"}
@@ -17,6 +22,39 @@ LEVEL_FACTORS: Mapping[str, Mapping[int, str]] = {  # dataset → level → its 
     "3dsd": {1: "floor", 2: "wall", 3: "object"},
 }
 FACTOR_COLOURS = dict(zip(("colour", "wall", "object"), OTHERS, strict=False))  # in figures
+
+
+@dataclass(frozen=True)
+class LabelledWorld:
+    """A nested world whose `changes` also have the true events of each level, "level 2", …"""
+
+    name: ClassVar[str] = NestedWorld.name
+    world: NestedWorld
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        return self.world.frame
+
+    def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
+        batch = self.world.batch(count, length, rng)
+        truth = {events_name(level): marks for level, marks in level_changes(batch).items()}
+        return batch._replace(changes=batch.changes | truth)
+
+
+def labelled(data: Dataset) -> Dataset:
+    """The dataset itself, or a nested world with the true events of its levels."""
+    return LabelledWorld(data) if isinstance(data, NestedWorld) else data
+
+
+def events_name(level: int) -> str:
+    """Name of the true events of a level of a nested world."""
+    return f"level {level}"
+
+
+def true_events(level: int, batch: Batch) -> NDArray[np.bool_]:  # (B, T)
+    """The true events of a level of a nested world, else the changes of the level's factor."""
+    name = events_name(level)
+    return batch.changes[name if name in batch.changes else factor_of(level, batch)]
 
 
 def dataset_runs(scale: Scale) -> dict[str, RunConfig]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from vpr.experiments.runner.base import Claim, Published, Result, Results
+from vpr.experiments.runner.base import Claim, Published, Results
+from vpr.experiments.runner.metrics import controls_of, f1_row, metric
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Record, record_steps
-from vpr.experiments.shared.main_rows import controls_of, f1_row
-from vpr.experiments.shared.panels import curve, draw_band, draw_scores, score_axis
+from vpr.experiments.shared.panels import draw_curve, draw_scores, score_axis
 from vpr.utils.figures import LEVEL_COLOURS, panels
 
 if TYPE_CHECKING:
@@ -58,13 +58,12 @@ def draw_levels(results: Results, factors: Factors) -> Figure:
     colours = LEVEL_COLOURS[: len(factors)]
     with panels(2) as (figure, (over, final)):
         for factor, name, colour in zip(factors.values(), names, colours, strict=True):
-            draw_band(over, [curve(run, f"f1_{factor}") for run in runs], colour, name)
+            draw_curve(over, runs, f"f1_{factor}", colour, name)
         over.set_xlabel("training step")
         score_axis(over, "F1")
         over.legend(loc="lower right")
-        groups = {
-            name: f1(runs, factor) for name, factor in zip(names, factors.values(), strict=True)
-        }
+        f1 = [metric(runs, f"f1_{factor}") for factor in factors.values()]
+        groups = dict(zip(names, f1, strict=True))
         draw_scores(final, groups, colours)
         final.set_ylabel("final F1 of each run")
     return figure
@@ -77,7 +76,7 @@ def level_claims(
         Claim(
             f"{dataset}, level-{level} F1, {factor} changes",
             paper,
-            f1(runs, factor),
+            metric(runs, f"f1_{factor}"),
             describe(runs),
             controls=controls_of(runs, factor),
             main=f1_row(dataset, factor),
@@ -85,7 +84,3 @@ def level_claims(
         for runs in results.values()
         for level, factor in factors.items()
     ]
-
-
-def f1(runs: list[Result], factor: str) -> list[float]:
-    return [run.metrics[f"f1_{factor}"] for run in runs]

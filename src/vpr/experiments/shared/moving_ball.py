@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vpr.config import RunConfig
-from vpr.experiments.runner.base import Claim, Published, Result, Results, Scale
-from vpr.experiments.runner.settings import describe, run_config
+from vpr.experiments.runner.base import Claim, Published, Results
+from vpr.experiments.runner.metrics import controls_of, metric
+from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Record, record_steps
-from vpr.experiments.shared.main_rows import controls_of
-from vpr.experiments.shared.panels import curve, draw_band, draw_scores, score_axis
+from vpr.experiments.shared.panels import draw_curve, draw_scores, score_axis
 from vpr.utils.figures import panels
 
 if TYPE_CHECKING:
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
 
 LEVEL = "2"  # the level of the colour
 F1_LABEL = "F1 of level 2, colour changes"
-
-
-def moving_ball_run(scale: Scale, slow: bool = False) -> RunConfig:
-    """The run of the preset `moving-ball` or `moving-ball-slow`."""
-    return run_config("moving-ball-slow" if slow else "moving-ball", scale)
 
 
 def scores(record: Record) -> dict[str, Any]:
@@ -62,14 +56,13 @@ def draw_training(
     """A curve of each variant over training, and the final F1."""
     with panels(2) as (figure, (over, final)):
         for name, runs in reversed(results.items()):  # draws the first variant on top
-            curves = [curve(run, curve_name) for run in runs]
-            draw_band(over, curves, variants[name].colour, variants[name].label)
+            draw_curve(over, runs, curve_name, variants[name].colour, variants[name].label)
         over.set_xlabel("training step")
         over.set_ylabel(axis)
         if curve_name == "f1":
             score_axis(over, axis)
         over.legend(loc="best", reverse=True)
-        groups = {variants[name].label: f1(runs) for name, runs in results.items()}
+        groups = {variants[name].label: metric(runs, "f1") for name, runs in results.items()}
         draw_scores(final, groups, [variants[name].colour for name in results])
         final.set_ylabel("final F1 of each run")
     return figure
@@ -80,14 +73,10 @@ def f1_claims(results: Results, variants: dict[str, Variant]) -> list[Claim]:
         Claim(
             f"Moving Ball, level-2 F1, {variants[name].label}",
             variants[name].paper,
-            f1(runs),
+            metric(runs, "f1"),
             describe(runs),
             controls=controls_of(runs),
             main=variants[name].main,
         )
         for name, runs in results.items()
     ]
-
-
-def f1(runs: list[Result]) -> list[float]:
-    return [run.metrics["f1"] for run in runs]

@@ -36,6 +36,11 @@ def draw_band(
     axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
 
 
+def draw_curve(axes: Axes, runs: Sequence[Result], name: str, colour: str, label: str) -> None:
+    """`draw_band` of a curve in the metrics of runs."""
+    draw_band(axes, [curve(run, name) for run in runs], colour, label)
+
+
 def draw_runs(axes: Axes, groups: Mapping[str, Sequence[float]], colours: Sequence[str]) -> None:
     """A point for every run of each group, and their mean ± one standard deviation."""
     for place, (values, colour) in enumerate(zip(groups.values(), colours, strict=True)):

@@ -14,7 +14,7 @@ from vpr.data import Batch, MovingBall, ThreeDShapesDynamic, evaluation_rng, uns
 from vpr.errors import VPRError
 from vpr.evaluation.extractor import VERSION, Extractor, fit_extractor
 from vpr.evaluation.factor_readers import BallReader, Reader, accuracy
-from vpr.evaluation.rollout_factors import read_reconstruction
+from vpr.evaluation.generated_factors import read_reconstruction
 from vpr.experiments.runner.settings import scaled_count
 from vpr.model import VPR
 from vpr.utils.config_json import to_dict

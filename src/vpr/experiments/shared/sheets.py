@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from vpr.generation.film import Film
-from vpr.generation.film_sheet import Pixels, sheet
+from vpr.generation.film import Film, Pixels, sheet
 from vpr.utils.figures import panels
 
 if TYPE_CHECKING:
@@ -23,13 +22,9 @@ TITLE = 0.45  # height of a title, in inches
 
 
 def encode_sheet(film: Film) -> str:
-    return encode_image(sheet(film))
-
-
-def encode_image(pixels: Pixels) -> str:
-    """A JPEG in base64."""
+    """The sheet of a film as a JPEG in base64."""
     file = BytesIO()
-    Image.fromarray(pixels).save(file, "JPEG", quality=QUALITY, subsampling=0)
+    Image.fromarray(sheet(film)).save(file, "JPEG", quality=QUALITY, subsampling=0)
     return b64encode(file.getvalue()).decode()
 
 

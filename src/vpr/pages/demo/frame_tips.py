@@ -7,7 +7,7 @@ from html import escape
 from vpr.pages.demo.demo_run import Clip, Demo, Detections, Outcome
 from vpr.pages.demo.score_cards import level_name
 from vpr.pages.factors import factor_value, readable_factors
-from vpr.pages.sequence_tips import evidence_rows, tip
+from vpr.pages.sequence_view import evidence_rows, tip
 
 
 def frame_tips(demo: Demo, clip: Clip) -> list[str]:

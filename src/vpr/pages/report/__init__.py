@@ -1,7 +1,6 @@
 """`vpr report`: what each level of a trained model does, as one page."""
 
-from vpr.pages.report.report_json import report_json
 from vpr.pages.report.report_page import report_page
-from vpr.pages.report.report_run import Report, run_report
+from vpr.pages.report.report_run import Report, report_json, run_report
 
 __all__ = ["Report", "report_json", "report_page", "run_report"]

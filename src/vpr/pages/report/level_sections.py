@@ -1,14 +1,18 @@
-"""A section for each level: rollout, samples and the values it compares."""
+"""A section for each level: rollout and samples as animations, and the values it compares."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from vpr.data.pictures import as_images
 from vpr.generation.film import Strip
-from vpr.pages.report.animation import animation
+from vpr.pages.frame_strip import data_url, downscaled
 from vpr.pages.report.level_statistics import KeyValues, LevelStatistics
-from vpr.pages.report.number_format import number
+from vpr.pages.report.overview import number
 from vpr.pages.report.report_run import Report
 from vpr.pages.templates import fill
 
@@ -73,3 +77,32 @@ def _key(name: str, key: KeyValues) -> str:
     values = (key.kl_static, key.kl_change, key.threshold)
     cells = "".join(f"<td>{number(value)}</td>" for value in values)
     return f'<tr><th scope="row">{name}</th>{cells}<td class="quiet">{key.frames:,}</td></tr>'
+
+
+def animation(frames: NDArray[np.float32], columns: int, title: str, words: str) -> str:
+    """An animation of frames (K, *frame), the first of which is the present.
+
+    Padded to `columns` with transparent frames, so that all animations have one length. `words` is
+    markup.
+    """
+    images = as_images(downscaled(frames)[None])[0]
+    height, width = images.shape[1:3]
+    return fill(
+        "report/animation.html",
+        sheet=data_url(_sheet(images, columns)),
+        columns=str(columns),
+        ratio=f"{width} / {height}",
+        tape=f"{columns * width} / {height}",
+        title=escape(title),
+        words=words,
+        label=escape(f"{title}: {len(frames)} pictures, the first is the present"),
+    )
+
+
+def _sheet(images: NDArray[np.uint8], columns: int) -> NDArray[np.uint8]:
+    """(H, columns·W, 4)"""
+    count, height, width = images.shape[:3]
+    sheet = np.zeros((height, columns, width, 4), np.uint8)
+    sheet[:, :count, :, :3] = images.transpose(1, 0, 2, 3)
+    sheet[:, :count, :, 3] = 255
+    return sheet.reshape(height, -1, 4)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vpr.boundaries import Kind
+from vpr.evaluation import EventLengths
 from vpr.pages.report.level_statistics import LevelStatistics
-from vpr.pages.report.number_format import duration, number, percent
 
 KINDS: dict[Kind, str] = {
     "expected": "expected (CE)",
@@ -42,3 +42,20 @@ def _criteria(level: LevelStatistics) -> str:
     )
     words = ", ".join(f"{KINDS[kind]} {percent(share)}" for kind, share in present.items())
     return f'<span class="stack">{parts}</span><span class="quiet">{words}</span>'
+
+
+def number(value: float | None) -> str:
+    """Three digits, or a dash for None."""
+    return "–" if value is None else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.095 or not share else f"{100 * share:.1f} %"
+
+
+def duration(lengths: EventLengths) -> str:
+    """The mean length; marked as an estimate if the longest events were all cut off."""
+    if not lengths.events:
+        return "–"
+    about = "≈ " if lengths.longer[-1] else ""
+    return f"{about}{lengths.mean:.1f} frames"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from vpr.pages.report.event_strips import event_strips
-from vpr.pages.report.factor_tables import factor_tables
+from vpr.pages.report.factor_scores import factor_tables
 from vpr.pages.report.level_sections import level_sections
 from vpr.pages.report.overview import overview
 from vpr.pages.report.report_run import Report

@@ -1,1 +1,0 @@
-"""The montage: a film with known cuts, and other detectors to compare with."""
