@@ -33,7 +33,7 @@ from vpr.video.vectors import is_vectors
 
 SECONDS = 120.0
 SHARE = 0.4  # least share of the time for training, however long reading the footage takes
-TRIAL = 6  # steps that measure the speed: two of each stage
+TRIAL = 8  # steps that measure the speed, of all stages
 LEAST = 30  # steps
 CHECKPOINTS = 25  # steps between two of them
 LATE = 1.5  # training stops at this multiple of its time
