@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -17,25 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.pages.chromium import CHROMIUM, FLAGS
 from tests.pages.timelines import balls, hour
 from vpr.pages.timeline.timeline_page import timeline_page
 from vpr.segmenting.timeline import Event, Timeline
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path")
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 Tab = Any  # playwright has no types without being installed
 Open = Callable[..., Tab]
 
@@ -59,7 +47,9 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
     opened: list[Any] = []
     said: list[str] = []
 
-    def build(timeline: Timeline, video: str | None = None, **context: Any) -> Tab:
+    def build(
+        timeline: Timeline, video: str | None = None, all_events: bool = True, **context: Any
+    ) -> Tab:
         file = tmp_path / "page.html"
         file.write_text(timeline_page(timeline, video), encoding="utf-8")
         opened.append(
@@ -73,6 +63,9 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
         tab.on("request", lambda r: r.url.startswith(allowed) or said.append(r.url))
         tab.set_default_timeout(120_000)  # machines may be busy
         tab.goto(file.as_uri())
+        if all_events:
+            tab.evaluate("filterEvents(0); state.event = eventsOf.get(state.level)?.[0] ?? null")
+            tab.evaluate("for (const row of rows) row.scale = null; sortRows(); changed()")
         settle(tab)
         return tab
 
@@ -86,6 +79,15 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
 def settle(tab: Tab) -> None:
     """Wait until everything is drawn."""
     tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def wait_until(tab: Tab, holds: str) -> None:
+    """Like `wait_for_function`, which the page's Content-Security-Policy forbids to ask twice."""
+    for _ in range(1200):
+        if tab.evaluate(holds):
+            return
+        tab.wait_for_timeout(100)
+    raise AssertionError(holds)
 
 
 def press(tab: Tab, *keys: str) -> None:
@@ -219,7 +221,7 @@ class TestPointer:
         x, y = at(tab, "#curves", 2.0)
         tab.mouse.move(x, y)
         tab.mouse.wheel(0, -300)
-        tab.wait_for_function("view.to - view.from < 7")
+        wait_until(tab, "view.to - view.from < 7")
         settle(tab)
         assert at(tab, "#curves", 2.0)[0] == pytest.approx(x, abs=1.5)
 
@@ -227,7 +229,7 @@ class TestPointer:
         tab = show(balls())
         tab.mouse.move(*at(tab, "#curves", 2.0))
         tab.mouse.wheel(0, 300)
-        tab.wait_for_function("scrollY > 100")
+        wait_until(tab, "scrollY > 100")
         assert shown(tab) == pytest.approx((0, 8))
 
     def test_drag_pans_and_selects_nothing(self, show: Open) -> None:
@@ -450,6 +452,53 @@ def contrast(a: float, b: float) -> float:
     return (max(a, b) + 0.05) / (min(a, b) + 0.05)
 
 
+class TestStrength:
+    def test_at_first_only_as_many_events_as_can_be_read(self, show: Open) -> None:
+        timeline = hour(4_500, 1_900, picture=100)
+        tab = show(timeline, all_events=False)
+        counts = [tab.evaluate(f"eventsOf.get({level}).length") for level in (2, 3)]
+        assert 30 <= counts[0] <= 70
+        assert tab.locator("button.level[data-level='2'] span").text_content() == (
+            f"{counts[0]} of 1,900 events"
+        )
+        assert tab.locator("#shown").text_content().startswith(f"{sum(counts)} of 2,138 events")
+        assert tab.locator("#table tbody tr").count() == sum(counts)
+
+    def test_levels_stay_nested_and_the_selection_is_shown(self, show: Open) -> None:
+        tab = show(films(), all_events=False)
+        for position in (0, 300, 800, 1000):
+            slide(tab, position)
+            frames = [
+                set(tab.evaluate(f"eventsOf.get({level}).map((each) => each.frame)"))
+                for level in (2, 3)
+            ]
+            assert frames[1] <= frames[0] != set()
+            assert chosen(tab) in frames[tab.evaluate("state.level") - 2]
+            least = tab.evaluate("strengthAt(Number(slider.value))")
+            shown = tab.evaluate("shownEvents.map((each) => each.strength)")
+            assert min(shown) >= least - 1e-6
+
+    def test_probabilities_of_a_calibrated_model(self, show: Open) -> None:
+        found = [
+            event._replace(probability=place / len(balls().boundaries))
+            for place, event in enumerate(balls().boundaries)
+        ]
+        tab = show(replace(balls(), boundaries=found))
+        slide(tab, 500)
+        assert "probability ≥ 0.4" in tab.locator("#shown").text_content()
+        assert tab.evaluate("shownEvents.length") == pytest.approx(len(found) / 2, abs=1)
+        assert "probability" in facts(tab)
+
+    def test_without_strengths_there_is_no_slider(self, show: Open) -> None:
+        tab = show(replace(balls(), boundaries=balls().boundaries[:1]), all_events=False)
+        assert not tab.locator("#strength").is_visible()
+
+
+def slide(tab: Tab, position: int) -> None:
+    tab.locator("#strength").fill(str(position))
+    settle(tab)
+
+
 class TestLong:
     def test_an_hour_is_drawn_with_few_elements(self, show: Open) -> None:
         """The number of drawn elements does not grow with the footage."""
@@ -487,7 +536,7 @@ class TestLong:
 class TestVideo:
     def test_a_missing_video_is_ignored(self, show: Open) -> None:
         tab = show(balls(), "not here.mp4")
-        tab.wait_for_function("!document.getElementById('video')")
+        wait_until(tab, "!document.getElementById('video')")
         press(tab, "ArrowRight")
         assert chosen(tab) == balls().boundaries[1].frame
 
@@ -503,4 +552,4 @@ class TestVideo:
         tab, event = show(balls(), "balls #1.webm"), balls().boundaries[5]
         tab.locator("#video").wait_for(state="visible")
         press(tab, "Home", *["ArrowRight"] * 5)
-        tab.wait_for_function(f"Math.abs(video.currentTime - {float(event.time)}) < 0.02")
+        wait_until(tab, f"Math.abs(video.currentTime - {float(event.time)}) < 0.02")

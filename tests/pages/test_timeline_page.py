@@ -147,7 +147,8 @@ class TestData:
         for carried, event in zip(
             data_of(timeline_page(timeline))["events"], timeline.boundaries, strict=True
         ):
-            frame, time, level, kind, *numbers = carried
+            frame, time, level, kind, *numbers, probability = carried
+            assert probability == event.probability
             assert (frame, Fraction(time), level, kind) == event[:4]
             shown = (event.kl_static, event.kl_change, event.threshold, event.fit, event.surprise)
             np.testing.assert_allclose(numbers, shown, rtol=1e-3, atol=1e-3)
@@ -160,7 +161,7 @@ class TestData:
         event = Event(1, Fraction(1, 25), 2, "clock", math.nan, math.inf, math.nan)
         assert (
             data_of(timeline_page(replace(EMPTY, boundaries=[event])))["events"][0][4:]
-            == [None] * 5
+            == [None] * 6
         )
 
     @given(st.fractions(min_value=-100, max_value=100_000, max_denominator=10**6))

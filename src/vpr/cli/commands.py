@@ -14,6 +14,7 @@ COMMANDS = {
     "demo": "Show the events that a model finds in new sequences.",
     "train": "Train a model from a preset, or resume a run.",
     "segment": "Find the events in footage.",
+    "app": "Start a web page that finds the events in uploaded videos.",
     "watch": "Show events of live footage as they happen.",
     "evaluate": "Score the events of a model against ground truth.",
     "evaluate-boundaries": "Score boundaries in files against labels in files.",

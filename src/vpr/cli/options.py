@@ -47,12 +47,8 @@ def shard(text: str) -> Shard:
 shard.__name__ = "shard (of the form 3/16)"
 
 
-def add_model(parser: argparse.ArgumentParser, *, flag: bool = False) -> None:
-    """`MODEL`, or `--model MODEL`."""
-    if flag:
-        parser.add_argument("--model", required=True, help=MODEL_HELP)
-    else:
-        parser.add_argument("model", metavar="MODEL", help=MODEL_HELP)
+def add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help=MODEL_HELP)
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
@@ -131,9 +127,9 @@ def add_number(parser: argparse.ArgumentParser, name: str, default: int, text: s
     parser.add_argument(name, type=int, metavar="N", default=default, help=f"{text} [{default}]")
 
 
-def add_footage(parser: argparse.ArgumentParser) -> None:
+def add_footage(parser: argparse.ArgumentParser, *, needs_model: bool = True) -> None:
     """How a model is applied to footage: `--model`, `--threshold`, `--fit` and `--rate`."""
-    add_model(parser, flag=True)
+    parser.add_argument("--model", required=needs_model, help=MODEL_HELP)
     parser.add_argument(
         "--threshold",
         type=finite,

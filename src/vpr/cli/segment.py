@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,9 @@ from vpr.cli.options import (
     seconds,
 )
 from vpr.cli.show import print_json, print_table, progress_bars, say, tell
+from vpr.errors import VPRError
+
+ADAPT = 120.0  # seconds
 
 if TYPE_CHECKING:
     from vpr.executors.base import JobProgress
@@ -34,6 +38,8 @@ Find the events in each piece of footage, for all levels from 2, and write for e
 With --export also NAME.eaf (ELAN), NAME.label-studio.json (predictions for Label Studio), NAME.otio
 (OpenTimelineIO) and NAME.level2.edl (CMX 3600), for annotation tools and video editors.
 
+Without --model, --adapt trains a model on the footage first, for two minutes.
+
 Folders keep their structure. Finished files are skipped if footage, model and settings are the
 same. Files that cannot be read are reported and do not stop the others; the exit code is then 1.
 Several commands, also on several machines, can share --out: each piece is claimed by one of them.
@@ -49,7 +55,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         nargs="+",
         help="Video, folder of videos or pictures, glob, .npy or .npz file, or URL.",
     )
-    add_footage(parser)
+    add_footage(parser, needs_model=False)
+    _add_adapt(parser, words)
     add_out_folder(parser, Path("events"), "the results")
     parser.add_argument(
         "--levels", type=numbers, metavar="N,N,…", help="Levels to report. [all from 2]"
@@ -92,6 +99,45 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument("--force", action="store_true", help="Do not skip finished files.")
 
 
+def _add_adapt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """`--adapt` or `--adapt TIME`: a word after it that is no time is a PATH."""
+    how: dict[str, Any] = {"nargs": "?", "type": seconds, "metavar": "TIME"}
+    after = list(words)[list(words).index("--adapt") + 1 :] if "--adapt" in words else []
+    if after and not re.fullmatch(r"[\d.]+(ms|s|min)?", after[0]):
+        how = {"action": "store_const"}
+    parser.add_argument(
+        "--adapt",
+        const=ADAPT,
+        help="Train on this footage first, for TIME including reading it: the model of --model, or "
+        "a new one. It is kept in the folder of --out with -model after its name. [2min]",
+        **how,
+    )
+
+
+def _adapted(arguments: argparse.Namespace) -> str:
+    """The model to use: that of --model, or with --adapt one that was trained on the footage."""
+    if arguments.adapt is None:
+        if arguments.model is None:
+            raise VPRError(
+                "no model: give --adapt to train one on this footage for two minutes, "
+                "or --model MODEL"
+            )
+        return str(arguments.model)
+    from vpr.segmenting.adapt import adapted_model
+
+    with progress_bars(["Adapting:"]) as advance:
+        folder = adapted_model(
+            arguments.paths,
+            arguments.out,
+            arguments.adapt,
+            arguments.model,
+            force=arguments.force,
+            on_progress=lambda note, done, total: advance(0, done, total, note),
+        )
+    tell(f"Model: {folder}, for example for vpr segment --model.")
+    return str(folder)
+
+
 def run(arguments: argparse.Namespace) -> int:
     from vpr.segmenting.batch import Outcome, SegmentRequest, run_targets, skipped
     from vpr.segmenting.exports import parse_formats
@@ -102,7 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
     executor = chosen_executor(arguments, arguments.out, reuse=True)
     use_threads(1)
     request = SegmentRequest(
-        arguments.model,
+        _adapted(arguments),
         arguments.out,
         arguments.threshold,
         arguments.levels,
@@ -134,7 +180,7 @@ def run(arguments: argparse.Namespace) -> int:
                 advance(number, outcome.frames, outcome.frames, "frames")
             _print_problem(outcome)
             outcomes.append(outcome)
-    return _print_results(outcomes, arguments)
+    return _print_results(outcomes, request.model, arguments)
 
 
 def _print_problem(outcome: Outcome) -> None:
@@ -142,21 +188,22 @@ def _print_problem(outcome: Outcome) -> None:
         tell(f"vpr: {' '.join(outcome.problem.split())}")
 
 
-def _print_results(outcomes: list[Outcome], arguments: argparse.Namespace) -> int:
+def _print_results(outcomes: list[Outcome], model: str, arguments: argparse.Namespace) -> int:
     """Print all outcomes, and a last line with those that failed; returns the exit code."""
     failed = [outcome for outcome in outcomes if not outcome.ok]
     elsewhere = sum(outcome.status == "elsewhere" for outcome in outcomes)
     if arguments.json:
         print_json(
             {
-                "model": arguments.model,
+                "model": model,
                 "out": str(arguments.out),
                 "pieces": [outcome.as_json() for outcome in outcomes],
                 "failed": len(failed),
             }
         )
     elif any(outcome.status != "failed" for outcome in outcomes):
-        _print_table(outcomes, arguments)
+        _print_table(outcomes, model, arguments)
+    _print_warnings(outcomes)
     if elsewhere:
         tell(f"{elsewhere} of {len(outcomes)} are being segmented by other processes.")
     if failed and len(outcomes) > 1:
@@ -165,10 +212,18 @@ def _print_results(outcomes: list[Outcome], arguments: argparse.Namespace) -> in
     return 1 if failed else 0
 
 
-def _print_table(outcomes: list[Outcome], arguments: argparse.Namespace) -> None:
+def _print_warnings(outcomes: list[Outcome]) -> None:
+    """Each warning once; it names the footage if it does not concern all of it."""
+    for text in dict.fromkeys(text for outcome in outcomes for text in outcome.warnings):
+        names = [outcome.source for outcome in outcomes if text in outcome.warnings]
+        where = f" ({', '.join(names)})" if len(names) < len(outcomes) else ""
+        tell(f"Warning: {text}{where}")
+
+
+def _print_table(outcomes: list[Outcome], model: str, arguments: argparse.Namespace) -> None:
     levels = sorted({name for outcome in outcomes for name in outcome.events} - {"gammas"})
     print_table(
-        f"Events found by {arguments.model}",
+        f"Events found by {model}",
         ["footage", "status", "frames", "seconds", *(f"level {level}" for level in levels)],
         [
             [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ from vpr.utils.config_fields import option
 from vpr.video.finding import find_footage
 from vpr.video.image_folder import natural
 from vpr.video.rates import as_rate
+
+log = logging.getLogger("vpr")
 
 ROWS = 4096  # per read, for the mean and the standard deviation
 COMPONENTS = 64  # of frozen features
@@ -50,6 +53,11 @@ class Vectors:
     rate: float = option(12.5, "Frames of footage per second.")
     components: int = option(
         0, "Principal components to keep; 0: 64 of frozen features, of vectors all features."
+    )
+    fitted: str = option(
+        "",
+        "File features.safetensors of a model, whose mean, scale and components are used.",
+        local=True,
     )
     held_out: float = option(0.1, "Share of the vectors that is held out for evaluation.")
     evaluating: bool = option(False, "Use the held-out part.", flag=False)
@@ -112,7 +120,7 @@ class Vectors:
 
         whole = os.path.lexists(self.path)
         pieces = find_footage([self.path] if whole else self.path.split(os.pathsep))
-        paths = []
+        paths, problems = list[Path](), list[VPRError]()
         for number, piece in enumerate(pieces):
 
             def report(done: int, total: int | None, number: int = number) -> None:
@@ -120,7 +128,14 @@ class Vectors:
                     share = min(done / total, 1) if total else 0
                     on_progress(round(100 * (number + share)), 100 * len(pieces))
 
-            paths.append(extract(piece, self.features, self.rate, on_progress=report).path)
+            try:
+                paths.append(extract(piece, self.features, self.rate, on_progress=report).path)
+            except VPRError as error:
+                problems.append(error)
+        if not paths:
+            raise problems[0]
+        for problem in problems:
+            log.warning("%s; it is left out", problem)
         return paths
 
 
@@ -146,6 +161,8 @@ def _read(vectors: Vectors, folder: str) -> _Read:
 
 
 def _preprocessing(vectors: Vectors, spans: Sequence[Span]) -> Preprocessing:
+    if vectors.fitted:
+        return Preprocessing.load(Path(vectors.fitted))
     frozen = bool(vectors.features)
 
     def chunks() -> Iterator[NDArray[Any]]:

@@ -57,8 +57,19 @@ class Preprocessing:
             raise VPRError(
                 f"this model needs vectors of {self.inputs} features, not {rows.shape[1:]}"
             )
-        scaled = ((unit_length(rows) if self.unit_length else rows) - self.mean) / self.scale
+        scaled = self._scaled(rows)
         return (scaled if self.components is None else scaled @ self.components).astype(np.float32)
+
+    def distance(self, rows: Rows) -> float:
+        """The mean squared distance of rows (T, F) to the mean; about 1 for training data."""
+        squares: Floats = np.square(self._scaled(rows)).sum(1)
+        return float(squares.mean()) / self.outputs
+
+    def _scaled(self, rows: Rows) -> Floats:
+        scaled: Floats = (
+            (unit_length(rows) if self.unit_length else rows) - self.mean
+        ) / self.scale
+        return scaled
 
     def save(self, path: Path) -> None:
         tensors = {"mean": self.mean, "scale": self.scale, "components": self.components}

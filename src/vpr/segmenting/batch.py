@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -83,6 +83,7 @@ class Outcome:
     files: tuple[str, ...] = ()
     problem: str | None = None  # what was damaged or missing, in one line
     undecodable: int = 0  # frames that could not be decoded
+    warnings: tuple[str, ...] = ()  # why the events should not be trusted
 
     @property
     def ok(self) -> bool:
@@ -97,7 +98,8 @@ class Outcome:
     def from_json(cls, fields: dict[str, Any], status: Status) -> Outcome:
         """The outcome that `as_json` gave, with another status."""
         others = {name: value for name, value in fields.items() if name != "trouble"}
-        changed = {"status": status, "files": tuple(fields["files"]), "problem": fields["trouble"]}
+        changed = {"status": status, "problem": fields["trouble"]}
+        changed |= {key: tuple(fields.get(key, ())) for key in ("files", "warnings")}
         return cls(**(others | changed))
 
 
@@ -123,6 +125,7 @@ def _outcome(summary: dict[str, Any]) -> Outcome | None:
         return None
     types = {"source": str, "frames": int, "seconds": float, "events": dict}
     right = all(type(getattr(done, name)) is kind for name, kind in types.items())
+    right = right and all(isinstance(each, str) for each in done.warnings)
     return done if right and isinstance(done.problem, str | None) else None
 
 
@@ -204,11 +207,11 @@ def _segment(target: Target, request: SegmentRequest, model: VPR, on_progress: O
         levels=request.levels,
         min_gap=request.min_gap,
         selection=request.selection,
-        fit=request.fit or fit_for(request.model),
+        fit=request.fit,
         rate=request.rate,
         on_progress=on_progress,
+        name=request.model,
     )
-    timeline = replace(timeline, model=request.model)
     files = write_files(timeline, request.out / target.name)
     files += write_exports(timeline, request.out / target.name, request.export)
     return Outcome(
@@ -220,6 +223,7 @@ def _segment(target: Target, request: SegmentRequest, model: VPR, on_progress: O
         _relative(files, request.out),
         timeline.problem,
         timeline.undecodable,
+        timeline.warnings,
     )
 
 

@@ -34,7 +34,7 @@ class CompletedFiles:
 
     def summary(self, target: Target) -> dict[str, Any] | None:
         """The outcome of a complete piece; None if it must be segmented."""
-        record, state = self._read(target.name), _state(target.source)
+        record, state = self._read(target.name), state_of(target.source)
         same = state is not None and record.get("state") == state
         if not same or record.get("made_by") != self.made_by:
             return None
@@ -49,7 +49,7 @@ class CompletedFiles:
             (self.out / name).unlink(missing_ok=True)
         record = {
             "source": identity(target.source),
-            "state": _state(target.source),
+            "state": state_of(target.source),
             "made_by": self.made_by,
             "files": files,
             "summary": summary,
@@ -89,7 +89,7 @@ class CompletedFiles:
         return self.out / FOLDER / f"{name}.{self.ending}"
 
 
-def _state(source: str) -> list[int] | None:
+def state_of(source: str) -> list[int] | None:
     """Size and modification time of a file or folder of pictures; None for a URL or device."""
     if is_address(source):
         return None

@@ -77,17 +77,25 @@ class ModelInput:
 
     def __call__(self, pictures: Sequence[Picture]) -> Tensor:
         """K fitted pictures (H, W, C), or vectors (F,) → (K, *frame)."""
+        return self.scaled(self.rows(pictures))
+
+    def rows(self, pictures: Sequence[Picture]) -> NDArray[Any]:
+        """K pictures (K, H, W, C) or vectors (K, F): the features of pictures, if it uses them."""
         stacked: NDArray[Any] = np.stack(pictures)
-        if len(self.frame) == 3:
-            pixels = torch.from_numpy(stacked).to(self.device, self.dtype)
-            return pixels.div_(255).movedim(-1, 1)
         if stacked.ndim == 4 and self.extractor is not None:
             stacked = checked(self.extractor, stacked)
+        return stacked
+
+    def scaled(self, rows: NDArray[Any]) -> Tensor:
+        """Pixels in [0, 1], or vectors after preprocessing: (K, *frame)."""
+        if len(self.frame) == 3:
+            pixels = torch.from_numpy(rows).to(self.device, self.dtype)
+            return pixels.div_(255).movedim(-1, 1)
         if self.preprocessing is not None:
-            stacked = self.preprocessing(stacked)
-        if stacked.shape[1:] != self.frame:
-            raise VPRError(f"this model needs vectors {self.frame}, not {stacked.shape[1:]}")
-        return torch.from_numpy(stacked).to(self.device, self.dtype)
+            rows = self.preprocessing(rows)
+        if rows.shape[1:] != self.frame:
+            raise VPRError(f"this model needs vectors {self.frame}, not {rows.shape[1:]}")
+        return torch.from_numpy(rows).to(self.device, self.dtype)
 
 
 def _as_source(what: Footage, fit: Fit, rate: Rate | None, **how: Any) -> Source:

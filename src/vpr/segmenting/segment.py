@@ -11,9 +11,18 @@ from itertools import islice
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.pretrained import calibration_of, load_model
+from vpr.pretrained.training_record import training_record
 from vpr.segmenting.inputs import Footage, ModelInput
+from vpr.segmenting.plausibility import find_warnings
 from vpr.segmenting.recorder import Recorder
-from vpr.segmenting.segmenter import CHUNK, Segmenter, check_levels, fit_for, with_threshold
+from vpr.segmenting.segmenter import (
+    CHUNK,
+    DEFAULT_FIT,
+    Segmenter,
+    check_levels,
+    fit_for,
+    with_threshold,
+)
 from vpr.segmenting.selection import Selection, report
 from vpr.segmenting.timeline import Timeline
 from vpr.video import Source
@@ -25,8 +34,10 @@ OnProgress = Callable[[int, int | None], None]  # frames done, frames expected i
 
 def segment(
     what: Footage,
-    model: VPR | str | os.PathLike[str],
+    model: VPR | str | os.PathLike[str] | None = None,
     *,
+    name: str | None = None,
+    adapt: float | None = None,
     threshold: float | None = None,
     levels: Sequence[int] | None = None,
     min_gap: float | Fraction = 0,
@@ -42,6 +53,9 @@ def segment(
             (T, H, W, 3), a URL), a source of your own, or an iterable of frames. For a model of
             vectors, an array (T, F) or a .npy file of one.
         model: A model, a run folder or the name of a shipped model.
+        name: The name of a model that is given as an object, for its settings and for warnings.
+        adapt: Seconds in which the model, or a new one if there is none, is first trained on the
+            footage: a path or an array. `vpr.segmenting.adapt.adapt` keeps such a model.
         threshold: γ, the multiple of the typical D_st above which an event is unexpected. The
             default is that of the model.
         levels: The levels to report, 2 or higher. The default is all.
@@ -53,20 +67,28 @@ def segment(
         rate: Frames per second of footage without times, such as arrays.
         on_progress: Called with the number of frames done and, if known, of all frames.
     """
-    name = "a model" if isinstance(model, VPR) else os.fspath(model)
-    chosen = with_threshold(model if isinstance(model, VPR) else load_model(name), threshold)
+    if adapt is not None:
+        from vpr.segmenting.adapt import adapted_to  # with training, which imports for a second
+
+        model = adapted_to(what, adapt, model)
+    if model is None:
+        raise VPRError("no model: give one, or adapt=120 to train one on this footage first")
+    name = name if isinstance(model, VPR) else os.fspath(model)
+    chosen = with_threshold(model if isinstance(model, VPR) else load_model(str(name)), threshold)
     check_levels(chosen)
     wanted, gap = reported_levels(levels, chosen.config.levels), as_gap(min_gap)
-    inputs = ModelInput(chosen, fit or fit_for(name))
+    inputs = ModelInput(chosen, fit or (fit_for(name) if name else DEFAULT_FIT))
     source = inputs.open(what, rate)
     recorder = Recorder(chosen.config.levels)
-    segment_source(source, Segmenter(chosen, inputs), recorder, on_progress)
+    segmenter = Segmenter(chosen, inputs)
+    segment_source(source, segmenter, recorder, on_progress)
     every = reported_levels(None, chosen.config.levels)
-    whole = recorder.timeline(source.name, name, every, Fraction(0))
+    whole = recorder.timeline(source.name, name or "a model", every, Fraction(0))
     timeline = report(whole, wanted, gap, selection or Selection(), calibration_of(chosen))
     # A source of the user's own may lack both.
     problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
-    return replace(timeline, problem=problem, undecodable=undecodable)
+    found = find_warnings(whole, timeline, training_record(name), chosen, inputs, segmenter.sample)
+    return replace(timeline, problem=problem, undecodable=undecodable, warnings=found)
 
 
 def segment_source(

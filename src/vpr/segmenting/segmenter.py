@@ -15,6 +15,7 @@ from vpr.events import Rule, Subjective
 from vpr.model import VPR
 from vpr.pretrained import data_for
 from vpr.segmenting.inputs import ModelInput
+from vpr.segmenting.plausibility import Sample
 from vpr.stream import Detector
 from vpr.video.fit import Mode
 from vpr.video.frames import Picture
@@ -28,7 +29,7 @@ class Segmenter:
 
     def __init__(self, model: VPR, inputs: ModelInput | None = None) -> None:
         check_levels(model)
-        self.codec, self.input = model.codec, inputs or ModelInput(model)
+        self.codec, self.input, self.sample = model.codec, inputs or ModelInput(model), Sample()
         with torch.inference_mode():
             self._detector = Detector(model, model.initial(1), level_one=False)
 
@@ -38,7 +39,9 @@ class Segmenter:
         return self._detector.process(self.encode(pictures))
 
     def encode(self, pictures: Sequence[Picture]) -> Tensor:  # → x⁰ (K, D)
-        return self.codec.encode(self.codec.to_layout(self.input(pictures)))
+        rows = self.input.rows(pictures)
+        self.sample.add(rows[0])
+        return self.codec.encode(self.codec.to_layout(self.input.scaled(rows)))
 
 
 def check_levels(model: VPR) -> None:

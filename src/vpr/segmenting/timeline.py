@@ -92,6 +92,7 @@ class Timeline:
     )
     problem: str | None = None  # what was damaged or missing, in one line
     undecodable: int = 0  # frames that could not be decoded
+    warnings: tuple[str, ...] = ()  # why the events should not be trusted
 
     def __post_init__(self) -> None:
         # Kinds become parts of tables, chapters and pages.

@@ -66,6 +66,7 @@ def timeline_json(timeline: Timeline) -> Iterator[str]:
         "frames": timeline.frames,
         "trouble": timeline.problem,
         "undecodable": timeline.undecodable,
+        "warnings": timeline.warnings,
         "span": [str(time) for time in timeline.span] if timeline.span else None,
     }
     yield ENCODER.encode(head)[:-1]
@@ -108,6 +109,7 @@ def from_dict(data: dict[str, Any]) -> Timeline:
         (span[0], span[1]) if span else None,
         None if data["trouble"] is None else _text(data["trouble"]),
         int(data.get("undecodable", 0)),
+        tuple(_text(each) for each in data.get("warnings", ())),
     )
 
 

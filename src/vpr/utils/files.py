@@ -169,6 +169,12 @@ def tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
         return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
 
 
+def tensor_notes(path: Path) -> dict[str, str]:
+    """The notes in the header of a file, without verifying the checksum."""
+    with _opened(path) as file:
+        return dict(file.metadata() or {})
+
+
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read tensors and notes, and verify the checksum."""
     for _ in range(TRIES):

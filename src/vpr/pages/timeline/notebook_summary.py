@@ -22,6 +22,7 @@ def notebook_summary(timeline: Timeline) -> str:
     problem = f"<p>{escape(timeline.problem)}</p>" if timeline.problem else ""
     if timeline.undecodable:
         problem += f"<p>{timeline.undecodable} frames could not be decoded.</p>"
+    problem += "".join(f"<p><b>Warning:</b> {escape(each)}</p>" for each in timeline.warnings)
     return (
         '<div style="font: 13px sans-serif; max-width: 900px">'
         f"<p><b>{escape(timeline.source)}</b>, {timeline.frames} frames, {length}, "

@@ -68,6 +68,7 @@ def _event(event: Event) -> list[Any]:
         event.kind,
         *(_number(f"{value:.4g}") for value in values),
         *(_number(f"{ratio:.3f}") for ratio in (event.fit, event.surprise)),
+        None if event.probability is None else round(event.probability, 4),
     ]
 
 

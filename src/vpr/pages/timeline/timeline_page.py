@@ -12,7 +12,18 @@ from vpr.pages.timeline.timeline_data import timeline_data
 from vpr.segmenting.timeline import Timeline
 
 SCRIPTS = (
-    *("data", "format", "view", "state", "density", "rows", "pictures", "curves", "ruler"),
+    *(
+        "data",
+        "format",
+        "strength",
+        "view",
+        "state",
+        "density",
+        "rows",
+        "pictures",
+        "curves",
+        "ruler",
+    ),
     *("details", "table", "hover", "pointer", "keys", "main"),
 )
 CLOCK = (
@@ -38,6 +49,7 @@ def timeline_page_parts(timeline: Timeline, video: str | None = None) -> Iterato
         "timeline/web/timeline.html",
         name=escape(name),
         lead=_lead(timeline),
+        warnings="".join(f'<p class="warning">{escape(_plain(w))}</p>' for w in timeline.warnings),
         rows="".join(_row(timeline, level) for level in levels),
         options="".join(f'<option value="{n}">level {n}</option>' for n in reversed(levels)),
         clock=CLOCK if any(event.kind == "clock" for event in timeline.boundaries) else "",

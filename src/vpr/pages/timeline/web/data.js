@@ -7,12 +7,14 @@ function decodeBase64(text) {
   return bytes.buffer;
 }
 
-const events = timeline.events.map(([frame, exact, level, kind, st, ch, threshold, fit, surprise], index) => {
+const events = timeline.events.map(([frame, exact, level, kind, st, ch, threshold, fit, surprise, probability], index) => {
   const [above, below = 1] = exact.split("/");
-  return { index, frame, exact, time: above / below, level, kind, st, ch, threshold, fit, surprise };
+  return { index, frame, exact, time: above / below, level, kind, st, ch, threshold, fit, surprise, probability };
 });
 const LEVELS = Array.from({ length: Math.max(0, timeline.levels - 1) }, (_, i) => i + 2);
-const eventsOf = new Map(LEVELS.map((level) => [level, events.filter((event) => event.level === level)]));
+const allOf = new Map(LEVELS.map((level) => [level, events.filter((event) => event.level === level)]));
+const eventsOf = new Map(allOf); // those that the slider shows
+let shownEvents = events;
 
 // Times to interpolate linearly: knot i is the start of frame i · stride, the last knot is the end.
 const knots = Float64Array.from(new Float32Array(decodeBase64(timeline.times.knots)), (t) => t + timeline.times.start);

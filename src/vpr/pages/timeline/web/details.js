@@ -17,7 +17,7 @@ function describe() {
     shownPicture.src = pictureOf(event.frame);
     shownPicture.alt = `First frame of the event at ${clock(event.time)}`;
   }
-  const list = eventsOf.get(event.level), place = list.indexOf(event);
+  const list = allOf.get(event.level), place = list.indexOf(event); // the numbers of the other files
   const end = list[place + 1]?.time ?? START + DURATION;
   factsPanel.innerHTML =
     `<h2>${mark(event.kind)} Level ${event.level}, event ${place + 1} of ${list.length}</h2>` +
@@ -32,6 +32,7 @@ function describe() {
       ["threshold", number(event.threshold, 4)],
       ["fit", signed(event.fit)],
       ["surprise", signed(event.surprise)],
+      ...(event.probability === null ? [] : [["probability", event.probability.toFixed(2)]]),
     ]);
   // 1 ms into the frame, because browsers that round down would show the previous one.
   if (video && !video.hidden) video.currentTime = event.time - START + 0.001;

@@ -13,11 +13,11 @@ const COLUMNS = [
   ["fit", "fit", (event) => signed(event.fit)],
   ["surprise", "surprise", (event) => signed(event.surprise)],
 ];
-const order = { by: "time", down: false, start: 0, list: events };
+const order = { by: "time", down: false, start: 0, list: shownEvents };
 
 function sortRows() {
   const level = Number(filter.value), { by, down } = order;
-  const list = level ? [...eventsOf.get(level)] : [...events];
+  const list = level ? [...eventsOf.get(level)] : [...shownEvents];
   list.sort((a, b) => {
     if (a[by] === b[by]) return a.index - b.index;
     if (a[by] === null || b[by] === null) return a[by] === null ? 1 : -1; // unknown ones last

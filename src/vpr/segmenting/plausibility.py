@@ -1,0 +1,115 @@
+"""Warnings when the events of a timeline should not be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from vpr.data import Vectors, Video
+from vpr.model import VPR
+from vpr.pretrained.training_record import TrainingRecord
+from vpr.segmenting.inputs import ModelInput
+from vpr.segmenting.timeline import Timeline
+
+ROWS = 64  # most frames that are compared with the training data
+VARIATION = (
+    0.01  # least variance of pixels in [0, 1], so that dark footage is not compared to noise
+)
+EXPLAINED = 0.5  # by a model whose record does not say
+SHARE = 0.5  # of what was explained in training, below which frames are unlike the training data
+FAR = 3.0  # distance of vectors from the training data, relative to that of training data
+FEW, MOST = 100, 0.5  # least frames, and largest share of them with an event
+
+
+class Sample:
+    """Rows at regular intervals, at most `ROWS`."""
+
+    def __init__(self) -> None:
+        self.rows: list[NDArray[np.generic]] = []
+        self._stride, self._added = 1, 0
+
+    def add(self, row: NDArray[np.generic]) -> None:
+        if self._added % self._stride == 0:
+            self.rows.append(row.copy())
+        self._added += 1
+        if len(self.rows) > ROWS:
+            self.rows, self._stride = self.rows[::2], 2 * self._stride
+
+
+def find_warnings(
+    detected: Timeline,
+    reported: Timeline,
+    record: TrainingRecord,
+    model: VPR,
+    inputs: ModelInput,
+    sample: Sample,
+) -> tuple[str, ...]:
+    """One sentence each: what is wrong, and what to do.
+
+    `detected` has all events, `reported` those that were selected. `sample` holds rows of the
+    footage before preprocessing.
+    """
+    found = [*_of_training(record), *_of_frames(record, model, inputs, np.stack(sample.rows))]
+    return (*found, *_of_events(detected, reported))
+
+
+def _of_training(record: TrainingRecord) -> Iterator[str]:
+    if record.is_unfinished:
+        yield (
+            f"The model is not trained completely: step {record.step:,} of {record.steps:,}. "
+            "Continue with vpr train --out and its folder."
+        )
+
+
+def _of_frames(
+    record: TrainingRecord, model: VPR, inputs: ModelInput, rows: NDArray[np.generic]
+) -> Iterator[str]:
+    advice = "Train a model on this footage, for example with --adapt."
+    if len(inputs.frame) == 3:
+        usual = EXPLAINED if record.explained is None else record.explained
+        share = explained(model, inputs, rows)
+        if share < SHARE * max(usual, 0.0):
+            known = record.data not in (None, Video.name, Vectors.name)
+            trained = f"generated pictures ({record.data})" if known else "other frames"
+            yield (
+                f"The model was trained on {trained}: it reconstructs {max(share, 0):.0%} of the "
+                f"variation of these. {advice}"
+            )
+    elif inputs.preprocessing is not None:
+        distance = inputs.preprocessing.distance(rows)
+        if distance > FAR:
+            yield (
+                f"The features are {distance:.1f} times as far from their mean in training as "
+                f"those of the training data. {advice}"
+            )
+
+
+@torch.inference_mode()
+def explained(model: VPR, inputs: ModelInput, rows: NDArray[np.generic]) -> float:
+    """The share of the variation of pictures (K, H, W, C) that the model reconstructs.
+
+    Variation is that of all pixels around the mean colour, so that it is not small for footage of
+    one scene.
+    """
+    frames = inputs.scaled(rows)
+    decoded = model.reconstruct(model.observe(frames.unsqueeze(1)).c0[:, 0])
+    variation = frames.var(dim=(0, 2, 3), correction=0).mean().clamp(min=VARIATION)
+    return 1 - float((decoded - frames).square().mean() / variation)
+
+
+def _of_events(detected: Timeline, reported: Timeline) -> Iterator[str]:
+    frames = detected.frames
+    if frames < FEW:
+        return
+    if not detected.boundaries:
+        yield f"No level has an event in {frames:,} frames. Try a smaller --threshold."
+    for level in reported.reported:
+        share = len(reported.events(level)) / frames
+        if share > MOST:
+            yield (
+                f"Level {level} has an event at {share:.0%} of all frames. Use --events, --every "
+                "or a larger --threshold."
+            )
