@@ -354,8 +354,10 @@ class TestMovingBall:
         self, ball: Ball
     ) -> None:
         model, state, _ = ball
-        for empty, least, most in ((True, 4, 6), (False, 1, 2)):
+        # A ball has a radius of 6 pixels; its place in a video varies by 17. Samples without a
+        # past come from N(0, 1), which is not the distribution of the states, and move it too.
+        for empty, least, most, pixels in ((True, 4, 6, 8), (False, 1, 2, 2)):
             frames = sample(model, state, 2, 32, seeded(), empty=empty).frames
             kinds = [len(set(row.tolist())) for row in colours(frames)]
             assert all(least <= kind <= most for kind in kinds), (empty, kinds)
-            assert places(frames).std(1).max() < 2  # pixels; a ball has a radius of 6
+            assert places(frames).std(1).max() < pixels
