@@ -12,7 +12,7 @@ from torch import Tensor
 from tests.oracle import Gauss, gaussian_kl
 from vpr.block import BlockState
 from vpr.errors import VPRError
-from vpr.events import Evidence, Subjective
+from vpr.events import Evidence, RandomUpdates, Subjective
 from vpr.model import VPR
 from vpr.training.objectives import (
     OBJECTIVES,
@@ -56,11 +56,11 @@ def row(belief: Any, *index: int) -> Gauss:
 
 @torch.no_grad()
 def literal_persistence(model: VPR, video: Tensor, noise: Tensor | None) -> list[float]:
-    """ln(1 + D_KL(q_st ‖ p_st)) where a level was evaluated and did not update."""
+    """ln(1 + D_KL(q_st ‖ p_st)) where a level was evaluated and neither criterion held."""
     total = [0.0] * model.config.levels
     for n, b, evidence, before, _, x in moments(model, video, noise):
         asked = not evidence.kl_static[b].isnan()
-        if asked and not evidence.boundary[b]:
+        if asked and not evidence.expected[b] and not evidence.unexpected[b]:
             q, p = model.levels()[n].hypotheses(before, x)
             static = gaussian_kl(row(q, b, 0), row(p, b, 0))
             total[n] += (1 + static).log().item()
@@ -71,8 +71,7 @@ def literal_persistence(model: VPR, video: Tensor, noise: Tensor | None) -> list
 def literal_overshooting(model: VPR, video: Tensor, noise: Tensor | None) -> list[float]:
     """ln(1 + D_KL(q_τ ‖ p̃_τ)) of each event τ, the mean of the predictions from all events before.
 
-    Each prediction begins with the d that the sequence before it in the batch reaches 64 predicted
-    events after its end.
+    Each prediction begins with the d of 64 predicted events after the end of the sequence.
     """
     events: dict[tuple[int, int], list[tuple[Tensor, Tensor, Tensor, Gauss]]] = {}
     for n, b, evidence, _, after, _ in moments(model, video, noise):
@@ -81,7 +80,7 @@ def literal_overshooting(model: VPR, video: Tensor, noise: Tensor | None) -> lis
             events.setdefault((n, b), []).append(event)
     total = [0.0] * model.config.levels
     for (n, b), own in events.items():
-        block, start = model.levels()[n], far_ahead(model, n, events[n, (b - 1) % len(video)])
+        block, start = model.levels()[n], far_ahead(model, n, own)
         for k in range(len(own) - 1):
             s, d = own[k][2], start
             for tau in range(k + 1, len(own)):
@@ -187,10 +186,21 @@ class TestPersistence:
         names = learned(model, persistence(model, observed(model, scenes, draw)).sum())
         assert not any(".p." in name or name.startswith("codec.paint") for name in names)
 
-    def test_is_0_where_every_level_updates_at_every_frame(
+    def test_counts_random_updates_too(
         self, tiny_model: Factory, scenes: Factory, draw: Factory
     ) -> None:
-        model = tiny_model(3, seed=12, rule="always")
+        """The same frames count, whether or not the level updates there."""
+        model = tiny_model(3, seed=12)
+        nothing = Subjective(expected=False, unexpected=False)
+        model.rule = RandomUpdates(nothing, 1.0, torch.Generator().manual_seed(0))
+        assert all(persistence(model, observed(model, scenes, draw))[1:] > 0)
+
+    def test_is_0_where_every_frame_is_an_event(
+        self, tiny_model: Factory, scenes: Factory, draw: Factory
+    ) -> None:
+        model = tiny_model(3, seed=12)
+        model.rule = Subjective(expected=False, gamma=1e-9)
+        model.typical_kl.fill_(1.0)  # a window that is empty detects nothing
         term = persistence(model, observed(model, scenes, draw))
         assert term.tolist() == [0, 0, 0]
         assert not learned(model, term.sum())

@@ -52,14 +52,6 @@ def usual_nodes() -> int:
     return int(os.environ.get("GROUP_WORLD_SIZE", 1))
 
 
-def previous_in_batch(value: Tensor) -> Tensor:  # (B, ...)
-    """For each sequence, the value of the sequence before it in the whole batch; no gradients."""
-    if not dist.is_initialized():
-        return value.detach().roll(1, 0)
-    last = _gathered(value.detach()[-1:])  # of each process
-    return torch.cat([last[dist.get_rank() - 1], value.detach()[:-1]])
-
-
 class Team:
     """The processes that train one model; usually this process alone."""
 

@@ -14,7 +14,6 @@ from vpr.block import Block, Updates
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.state import LevelTrace, Trace
-from vpr.training.distributed import previous_in_batch
 from vpr.utils.tree import tree_map
 
 Objective = Callable[[VPR, Trace], Tensor]  # → (N,)
@@ -23,13 +22,13 @@ AHEAD = 64  # predicted events before those of `overshooting`
 
 
 def persistence(model: VPR, trace: Trace) -> Tensor:
-    """Σ_t ln(1 + D_KL(q_st ‖ p_st)) at the levels n ≥ 2 that receive the signal and do not update.
+    """Σ_t ln(1 + D_KL(q_st ‖ p_st)) at the levels n ≥ 2 that receive the signal and detect no event.
 
-    The ELBO of VPR has no term for such frames, so nothing trains q_st, the belief about a new
-    frame under the old context, to agree with the last posterior p_st while nothing changes. This
-    is the static component of a renewal process, whose prior at every frame is a mixture of the
-    previous posterior and the predicted state. The logarithm bounds the gradient where a change
-    was missed, which would otherwise pull two different states together.
+    Nothing in the ELBO of VPR trains q_st, the belief about a new frame under the old context, to
+    agree with the last posterior p_st while nothing changes. This is the static component of a
+    renewal process, whose prior at every frame is a mixture of the previous posterior and the
+    predicted state. The logarithm bounds the gradient where a change was missed, which would
+    otherwise pull two different states together. Random updates are not detected events.
     """
     return _each_level(model, trace, _persistence_of)
 
@@ -40,8 +39,8 @@ def overshooting(model: VPR, trace: Trace) -> Tensor:
     p̃_τ is predicted from event k alone, as in a rollout: s̃_k = s_k, d̃_{τ+1} = f_tran(s̃_τ, d̃_τ),
     p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean. This is latent overshooting; only f_tran and the prior
     learn from it. A rollout may be much longer than a training sequence, so d̃_k is the temporal
-    context that another sequence of the batch reaches `AHEAD` predicted events after its end:
-    predictions must not depend on what happened before event k.
+    context `AHEAD` predicted events after the last event of the sequence: what lasts may be stored
+    there, but which event comes next has to be read from s̃_k.
     """
     return _each_level(model, trace, _overshooting_of)
 
@@ -87,18 +86,21 @@ def _content(level: LevelTrace) -> Tensor:
 
 
 def _persistence_of(block: Block, level: LevelTrace) -> Tensor:
-    evidence, path, index = level.evidence, level.updates, level.update_index
-    stays = evidence.kl_static.isfinite() & ~evidence.boundary  # (B, T)
-    context = index.hold(block.q.of_d(path.d) + block.q.of_c(path.c))  # (B, T, H)
-    p_st = tree_map(index.hold, path.q)
-    q_st = block.q.given(level.x + context)
-    return torch.where(stays, torch.log1p(kl(q_st, p_st)), 0.0).mean()
+    path, index = level.updates, level.update_index
+    asked = level.evidence.kl_static.isfinite()
+    stays = asked & ~level.evidence.expected & ~level.evidence.unexpected  # (B, T)
+    held = tree_map(index.hold, (block.q.of_d(path.d) + block.q.of_c(path.c), path.q))
+    context, p_st = tree_map(lambda value: value[:, :-1], held)  # in force before each frame
+    q_st = block.q.given(level.x[:, 1:] + context)
+    # The first frame has nothing before it.
+    terms = torch.where(stays[:, 1:], torch.log1p(kl(q_st, p_st)), 0.0)
+    return terms.sum() / stays.numel()
 
 
 def _overshooting_of(block: Block, level: LevelTrace) -> Tensor:
     path = tree_map(torch.detach, level.updates)
     events = level.evidence.boundary.sum(1)  # (B,)
-    start = previous_in_batch(_far_ahead(block, path, events))  # (B, D)
+    start = _far_ahead(block, path, events)  # (B, D)
     # One row (R,) for each event of each sequence but the last.
     place = torch.arange(path.s.shape[1], device=events.device)
     row, event = (place + 1 < events.unsqueeze(1)).nonzero(as_tuple=True)
