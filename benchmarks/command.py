@@ -8,8 +8,9 @@ from typing import Any
 
 from benchmarks.tables import SHOW
 from vpr.cli.config_flags import add_config_flags, apply_flags
+from vpr.cli.model_and_data import prepare
 from vpr.cli.options import add_number, add_threads, at_least_one
-from vpr.cli.show import prepare, print_json, progress_bar
+from vpr.cli.show import print_json, progress_bar
 from vpr.presets import PRESETS, preset
 
 DESCRIPTION = """\

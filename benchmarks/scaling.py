@@ -30,8 +30,15 @@ from vpr.model import VPR
 from vpr.pretrained import load_model
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.recorder import Recorder
-from vpr.segmenting.segment import segment, segment_source
-from vpr.segmenting.segmenter import CHUNK, Segmenter, check_levels, fit_for, with_rule
+from vpr.segmenting.segment import (
+    CHUNK,
+    Segmenter,
+    check_levels,
+    fit_for,
+    segment,
+    segment_source,
+    with_rule,
+)
 from vpr.stream import Detector
 from vpr.video import Frame, Picture
 

@@ -15,8 +15,7 @@ from vpr.pretrained import load_model
 from vpr.segmenting.batch import write_files
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.recorder import Recorder
-from vpr.segmenting.segment import as_gap, reported_levels, segment_source
-from vpr.segmenting.segmenter import Segmenter, fit_for
+from vpr.segmenting.segment import Segmenter, fit_for, segment_source
 from vpr.video import Frame, Picture, Source
 
 
@@ -40,7 +39,7 @@ class TimedSegmentation:
         source = TimedSource(inputs.open(self.file), times)
         recorder = Recorder(levels)
         segment_source(source, TimedSegmenter(self.model, inputs, times), recorder)
-        timeline = recorder.timeline(self.file, self.name, reported_levels(None, levels), as_gap(0))
+        timeline = recorder.timeline(self.file, self.name)
         write_files(timeline, self.folder / "ours")
         self.frames = timeline.frames
 

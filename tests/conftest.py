@@ -17,7 +17,7 @@ from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig, TrainingConfig
 from vpr.data import Dataset, MiniworldMaze, MovingBall, Vectors, Video, maze
-from vpr.data.maze_render import RenderFrames
+from vpr.data.maze import RenderFrames
 from vpr.data.maze_walk import FRAME as MAZE_FRAME
 from vpr.data.maze_walk import Plan
 from vpr.model import VPR

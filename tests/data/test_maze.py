@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from vpr import VPRError
 from vpr.cli import main
-from vpr.cli.show import prepare
+from vpr.cli.model_and_data import prepare
 from vpr.data import DATASETS, Batch, MiniworldMaze, MovingBall, maze, unseen
-from vpr.data.maze_render import open_renderer
+from vpr.data.maze import open_renderer
 from vpr.data.maze_walk import FRAME, WALLS
 
 SMALL = MiniworldMaze(walks=4, unseen_walks=2, frames=90)

@@ -13,12 +13,17 @@ from vpr import VPRError
 from vpr.cli import main
 from vpr.data import Batch, NestedWorld
 from vpr.data.nested_render import SIZE, Scene, render
-from vpr.data.nested_spec import DEVELOPMENT, EVALUATION, FASTEST, MEAN_LIMITS, SLOW, draw_world
-from vpr.data.nested_timeline import (
+from vpr.data.nested_spec import (
+    DEVELOPMENT,
     DURATIONS,
+    EVALUATION,
+    FASTEST,
+    MEAN_LIMITS,
     ORDERS,
+    SLOW,
     Clock,
     draw_changes,
+    draw_world,
     factor_changes,
     factor_values,
 )

@@ -4,9 +4,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vpr.data.room_cache import ORIENTATIONS, SHAPES
-from vpr.data.room_renderer import AMBIENT, FLOOR, OBJECT, SKY, WALL, render
-from vpr.data.solids import Solid, capsule, cube, cylinder, sphere
+from vpr.data.room_renderer import (
+    AMBIENT,
+    FLOOR,
+    OBJECT,
+    SKY,
+    WALL,
+    Solid,
+    capsule,
+    cube,
+    cylinder,
+    render,
+    sphere,
+)
+from vpr.data.three_d_shapes import ORIENTATIONS, SHAPES
 
 
 def inside(name: str, point: NDArray[np.float32]) -> NDArray[np.bool_]:

@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 
 from vpr import VPRError
 from vpr.cli import main
-from vpr.cli.show import prepare
-from vpr.data import Batch, ThreeDShapesDynamic, room_cache
-from vpr.data.room_cache import GRID, HUES, PLANE_SCALE, ROOM_COUNT, SKY_BLUE, Rooms, rooms
-from vpr.data.three_d_shapes import FACTORS
+from vpr.cli.model_and_data import prepare
+from vpr.data import Batch, ThreeDShapesDynamic, three_d_shapes
+from vpr.data.three_d_shapes import (
+    FACTORS,
+    GRID,
+    HUES,
+    PLANE_SCALE,
+    ROOM_COUNT,
+    SKY_BLUE,
+    Rooms,
+    rooms,
+)
 from vpr.utils.cache_folder import cache_folder
 from vpr.utils.files import write_bytes, write_tensors
 
@@ -93,7 +101,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         angles.append(angle)
         return np.full((5, 64, 64), 0.5 + angle / 100, dtype=np.float32)
 
-    monkeypatch.setattr(room_cache, "render", render)
+    monkeypatch.setattr(three_d_shapes, "render", render)
     return angles
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from vpr.errors import VPRError
-from vpr.features.extract import extract
+from vpr.features.extract import AtRate, extract
 from vpr.features.extractor import load_extractor
-from vpr.features.sampling import AtRate
 from vpr.segmenting.inputs import Frames
 from vpr.video import Frame
 

@@ -11,8 +11,8 @@ from vpr.config import ModelConfig
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.nets import Codec, Folded, VectorCodec, WorldModels, make_codec
-from vpr.nets.convolutions import fold, unfolded
 from vpr.nets.likelihood import make_likelihood
+from vpr.nets.world_models import fold, unfolded
 
 NETWORKS = ("world-models", "folded")
 SQUARES = [(side, side) for side in (16, 32, 48, 64, 96, 128)]

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from vpr.nets.convolutions import (
+from vpr.nets.world_models import (
     SingleConvolution,
     fold,
     from_folded,

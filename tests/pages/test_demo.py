@@ -17,18 +17,17 @@ from PIL import Image
 
 from vpr.data import BouncingBalls, Dataset, MovingBall, Synthetic, ThreeDShapesDynamic
 from vpr.data.discs import COLOURS
-from vpr.data.room_cache import HUES, rooms
-from vpr.data.three_d_shapes import FACTORS
+from vpr.data.three_d_shapes import FACTORS, HUES, rooms
 from vpr.errors import VPRError
 from vpr.evaluation import score
 from vpr.model import VPR
 from vpr.pages.demo import Demo, demo_json, demo_page, run_demo, summary_rows
 from vpr.pages.demo.demo_animation import PAUSE, write_animation
-from vpr.pages.demo.frame_tips import frame_tips
+from vpr.pages.demo.demo_page import frame_tips
 from vpr.pages.factors import NAMES
 from vpr.pages.sequence_curves import LogScale
-from vpr.pages.sequence_layout import CELL, FRAME
 from vpr.pages.sequence_marks import listed
+from vpr.pages.sequence_view import CELL, FRAME
 
 BALL = MovingBall(size=16)
 BALLS = BouncingBalls(size=16)

@@ -15,9 +15,9 @@ import pytest
 from tests.segmenting.made import event, timeline
 from vpr import Timeline, VPRError
 from vpr.evaluation.boundary_files import read_marks
+from vpr.segmenting.chapters import frame_rate
 from vpr.segmenting.edl import timecode
 from vpr.segmenting.exports import FORMATS, parse_formats, write_exports
-from vpr.segmenting.frame_rate import frame_rate
 
 EVENTS = [event(5), event(5, 3), event(50)]
 

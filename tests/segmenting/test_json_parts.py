@@ -6,7 +6,7 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from vpr.segmenting.json_parts import PIECE, joined, quoted, quoted_parts
+from vpr.segmenting.timeline_json import PIECE, joined, quoted, quoted_parts
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, PIECE // 4, PIECE // 4 + 1, PIECE])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.segmenting.made import event, relaxed
-from vpr.segmenting import keyframes
-from vpr.segmenting.keyframes import STRIDE, KeyFrames
+from vpr.segmenting import recorder
+from vpr.segmenting.recorder import STRIDE, KeyFrames
 from vpr.segmenting.timeline import Event
 from vpr.video import Frame
 
@@ -20,9 +20,9 @@ FRAME = Frame(np.zeros((2, 2, 3), np.uint8), 0, 0, Fraction(1, 25))
 @pytest.fixture(autouse=True)
 def few() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keyframes, "MAX_EVENTS", 6)
-        patch.setattr(keyframes, "MAX_REGULAR", 8)
-        patch.setattr(keyframes, "jpeg", lambda picture: b"x")
+        patch.setattr(recorder, "MAX_EVENTS", 6)
+        patch.setattr(recorder, "MAX_REGULAR", 8)
+        patch.setattr(recorder, "jpeg", lambda picture: b"x")
         yield
 
 
@@ -80,7 +80,7 @@ def test_regular_pictures_are_encoded_at_the_end(
         encoded.append(int(picture[0, 0, 0]))
         return bytes([encoded[-1]])
 
-    monkeypatch.setattr(keyframes, "jpeg", jpeg)
+    monkeypatch.setattr(recorder, "jpeg", jpeg)
     kept = KeyFrames()
     for frame in range(33):
         shown = FRAME._replace(picture=np.full((2, 2, 3), frame, np.uint8))

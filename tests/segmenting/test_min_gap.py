@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.segmenting.made import event, relaxed
-from vpr.segmenting.min_gap import apply_min_gap
+from vpr.segmenting.selection import apply_min_gap
 from vpr.segmenting.timeline import Event
 
 levels_by_frame = st.dictionaries(

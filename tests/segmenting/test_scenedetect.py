@@ -17,7 +17,7 @@ from vpr import VPR, Stream, VPRError
 from vpr.data import MovingBall, evaluation_rng
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.scenedetect import VPRDetector
-from vpr.segmenting.segmenter import with_threshold
+from vpr.segmenting.segment import with_threshold
 from vpr.video.fit import Fit
 
 FRAMES = 60

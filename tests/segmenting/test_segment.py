@@ -14,9 +14,9 @@ import torch
 import vpr
 from tests.segmenting.made import frames_of, scenes, write_video
 from vpr import VPR, Stream, VPRError
-from vpr.segmenting import keyframes
+from vpr.segmenting import recorder
 from vpr.segmenting.inputs import ModelInput
-from vpr.segmenting.segmenter import CHUNK
+from vpr.segmenting.segment import CHUNK
 from vpr.video import Frame
 
 Factory = Callable[..., Any]
@@ -152,8 +152,8 @@ def test_invalid_footage(model: VPR, tiny_model: Factory, tmp_path: Path) -> Non
 
 def test_memory_is_constant(model: VPR, monkeypatch: pytest.MonkeyPatch) -> None:
     """At most one chunk of frames and two more are in memory; the number of pictures is bounded."""
-    monkeypatch.setattr(keyframes, "MAX_EVENTS", 5)
-    monkeypatch.setattr(keyframes, "MAX_REGULAR", 4)
+    monkeypatch.setattr(recorder, "MAX_EVENTS", 5)
+    monkeypatch.setattr(recorder, "MAX_REGULAR", 4)
     alive, most = 0, 0
 
     class Heavy:

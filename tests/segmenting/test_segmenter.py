@@ -14,7 +14,7 @@ from vpr import VPR, Stream, VPRError
 from vpr.boundaries import LevelEvidence, boundaries
 from vpr.events import Always, Clockwork, Rule, Subjective
 from vpr.segmenting.inputs import ModelInput
-from vpr.segmenting.segmenter import Segmenter, with_threshold
+from vpr.segmenting.segment import Segmenter, with_threshold
 
 Factory = Callable[..., Any]
 VALUES = ("kl_static", "kl_change", "threshold")

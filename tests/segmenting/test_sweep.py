@@ -17,8 +17,7 @@ from tests.segmenting.made import frames_of, scenes
 from vpr import VPR, VPRError
 from vpr.events import Clockwork, Subjective
 from vpr.segmenting.inputs import Frames
-from vpr.segmenting.sweep import Sweep, gammas_around, sweep
-from vpr.segmenting.sweep_files import as_csv, as_png, write_sweep
+from vpr.segmenting.sweep import Sweep, as_csv, as_png, gammas_around, sweep, write_sweep
 from vpr.video import Fit
 
 Factory = Callable[..., Any]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from vpr import VPRError
 from vpr.video import Fit
+from vpr.video.container import Orientation, orientation_from_matrix
 from vpr.video.fit import Mode
-from vpr.video.orientation import Orientation, orientation_from_matrix
 
 sides = st.integers(1, 70)
 

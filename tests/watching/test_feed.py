@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from vpr import VPRError
 from vpr.video.frames import Frame
 from vpr.watching.feed import BUFFER_SIZE, Arrival, Feed, blocking_feed
-from vpr.watching.notices import Notices
+from vpr.watching.json_lines import Notices
 from vpr.watching.watcher import WatchedFrame
 
 PICTURE = np.zeros((16, 16, 1), np.uint8)

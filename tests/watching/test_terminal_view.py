@@ -13,7 +13,7 @@ from rich.segment import Segment
 from vpr.boundaries import Kind, LevelEvidence
 from vpr.segmenting.timeline import Event
 from vpr.video.frames import Frame
-from vpr.watching.half_blocks import UPPER, half_blocks, scaled_to
+from vpr.watching.gallery import UPPER, half_blocks, scaled_to
 from vpr.watching.lanes import BAR_WIDTH, Lane
 from vpr.watching.terminal_view import TerminalView, summary_text
 from vpr.watching.watcher import WatchedFrame

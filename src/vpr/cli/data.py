@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vpr.cli.config_flags import add_config_flags, apply_flags
+from vpr.cli.model_and_data import prepare, prepare_for_few, sequence_length
 from vpr.cli.options import add_out_folder, add_sequences
-from vpr.cli.show import prepare, prepare_for_few, print_json, print_table, sequence_length
+from vpr.cli.show import print_json, print_table
 from vpr.data import DATASETS, dataset, evaluation_rng
 from vpr.errors import VPRError
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vpr.cli.model_and_data import open_model_and_data
+from vpr.cli.model_and_data import open_model_and_data, sequence_length
 from vpr.cli.options import MODEL_HELP, add_data, add_sequences
-from vpr.cli.show import file_stem, print_json, print_table, progress_bar, sequence_length
+from vpr.cli.show import file_stem, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from vpr.pages.demo.demo_run import Clip

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from vpr.cli.model_and_data import open_model_and_data
+from vpr.cli.model_and_data import open_model_and_data, sequence_length
 from vpr.cli.options import add_data, add_model, add_sequences, add_threads
-from vpr.cli.show import print_json, print_table, progress_bar, sequence_length
+from vpr.cli.show import print_json, print_table, progress_bar
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from vpr.cli.show import prepare, prepare_for_few
-from vpr.data import Dataset
+from vpr.cli.show import progress_bars, tell
+from vpr.data.base import Dataset, Prepared, Recorded, longest
 
 if TYPE_CHECKING:
     from vpr.model import VPR
@@ -23,3 +23,27 @@ def open_model_and_data(arguments: argparse.Namespace, *, few: bool) -> tuple[VP
     else:
         prepare(data)
     return model, data
+
+
+def prepare(data: Dataset) -> None:
+    """Prepare a dataset, if it needs preparation, with a progress bar."""
+    if isinstance(data, Prepared):
+        with progress_bars(["Preparing (once):"]) as advance:
+            data.prepare(lambda done, total: advance(0, done, total, "pictures"))
+
+
+def sequence_length(arguments: argparse.Namespace, data: Dataset) -> int:
+    """`--length`; unless given, the usual length, or less if recordings are shorter."""
+    if arguments.length is not None:
+        return int(arguments.length)
+    usual, most = int(arguments.usual_length), longest(data)
+    if most is None or not 2 <= most < usual:
+        return usual
+    tell(f"Sequences have {most} frames instead of {usual}: this part of the data has no more.")
+    return most
+
+
+def prepare_for_few(data: Dataset) -> None:
+    """Prepare a dataset for a few sequences: only recordings must be prepared completely."""
+    if isinstance(data, Recorded):
+        prepare(data)

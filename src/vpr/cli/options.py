@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vpr.errors import VPRError
 from vpr.executors import PLACES, Executor
-from vpr.executors.shard import Shard
+from vpr.executors.base import Shard
 
 MODEL_HELP = "A run folder, a shipped model or a Hugging Face Hub id, OWNER/NAME[@REVISION]."
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from vpr.cli.model_and_data import prepare
 from vpr.cli.options import add_number
-from vpr.cli.show import prepare, print_json, progress_bar, say, tell
+from vpr.cli.show import print_json, progress_bar, say, tell
 from vpr.errors import VPRError
 
 SHOWN = ("elbo", "reconstruction", "f1", "update_rate")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from vpr.data.base import Dataset, Prepared, Recorded, longest
 from vpr.utils.printable import printable
 
 # Progress and messages go to standard error, so that standard output has only the result.
@@ -54,30 +52,6 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
-
-
-def prepare(data: Dataset) -> None:
-    """Prepare a dataset, if it needs preparation, with a progress bar."""
-    if isinstance(data, Prepared):
-        with progress_bars(["Preparing (once):"]) as advance:
-            data.prepare(lambda done, total: advance(0, done, total, "pictures"))
-
-
-def sequence_length(arguments: argparse.Namespace, data: Dataset) -> int:
-    """`--length`; unless given, the usual length, or less if recordings are shorter."""
-    if arguments.length is not None:
-        return int(arguments.length)
-    usual, most = int(arguments.usual_length), longest(data)
-    if most is None or not 2 <= most < usual:
-        return usual
-    tell(f"Sequences have {most} frames instead of {usual}: this part of the data has no more.")
-    return most
-
-
-def prepare_for_few(data: Dataset) -> None:
-    """Prepare a dataset for a few sequences: only recordings must be prepared completely."""
-    if isinstance(data, Recorded):
-        prepare(data)
 
 
 @contextmanager

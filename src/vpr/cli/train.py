@@ -11,8 +11,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from vpr.cli.config_flags import add_config_flags, apply_flags, changed_fields, value_of
+from vpr.cli.model_and_data import prepare
 from vpr.cli.options import add_threads
-from vpr.cli.show import prepare, print_json, print_table, progress_bar, progress_bars, tell
+from vpr.cli.show import print_json, print_table, progress_bar, progress_bars, tell
 from vpr.config import RunConfig
 from vpr.data import Vectors, Video, unseen
 from vpr.data.base import Recorded, longest

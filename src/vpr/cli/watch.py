@@ -60,7 +60,7 @@ class Display(Protocol):
 def run(arguments: argparse.Namespace) -> int:
     from vpr.pretrained import load_model
     from vpr.segmenting.inputs import ModelInput
-    from vpr.segmenting.segmenter import fit_for, with_threshold
+    from vpr.segmenting.segment import fit_for, with_threshold
     from vpr.utils.interruptible import interruptible
     from vpr.utils.threads import use_threads
     from vpr.video.finding import is_address

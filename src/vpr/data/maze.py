@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vpr.data.base import Batch, OnProgress, change_points
-from vpr.data.maze_render import RenderFrames, open_renderer
-from vpr.data.maze_walk import FRAME, WALLS, WIDTH, draw_plan, hallways_for, walk
+from vpr.data.maze_walk import FRAME, WALLS, WIDTH, Plan, draw_plan, hallways_for, walk
 from vpr.data.recording import (
     Layout,
     Records,
@@ -41,6 +44,11 @@ HALLWAYS_AHEAD = 3  # further hallways in each world; the third is never visible
 MOST_FRAMES = 1_000_000  # 12 GB
 
 VERSION = 1  # raise it when walks or pictures change
+
+# (plan, positions) → frames
+RenderFrames = Callable[[Plan, NDArray[np.float32]], NDArray[np.uint8]]
+EXTRA = "pip install 'vpr-torch[maze]'"
+LIBRARIES = "apt install libegl1 libgl1 libglu1-mesa libfreetype6"
 
 
 @dataclass(frozen=True)
@@ -152,3 +160,26 @@ def _recorded(maze: MiniworldMaze, path: Path) -> Records:
     if records is None:
         raise VPRError(f"{path} cannot be read after writing it: try again")
     return records
+
+
+@contextlib.contextmanager
+def open_renderer() -> Iterator[RenderFrames]:
+    """A context with the renderer of miniworld."""
+    try:
+        import pyglet
+
+        if sys.platform == "linux":  # set before miniworld looks for a display
+            pyglet.options["headless"] = True
+        from vpr.data.maze_env import MazeEnv
+
+        with contextlib.redirect_stdout(io.StringIO()):  # miniworld prints messages
+            env = MazeEnv()
+    except ModuleNotFoundError as error:
+        raise VPRError(f"recording the maze needs miniworld: {EXTRA}") from error
+    except Exception as error:  # missing libraries and drivers raise many kinds of errors
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise VPRError(f"miniworld cannot draw here ({reason}): {LIBRARIES}") from error
+    try:
+        yield env.render_frames
+    finally:
+        env.close()

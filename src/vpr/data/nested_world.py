@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from vpr.data.base import Batch, change_points
 from vpr.data.nested_render import SIZE, Scene, add_noise, render
-from vpr.data.nested_spec import PHASES, Motion, World, draw_world
-from vpr.data.nested_timeline import factor_changes, factor_values
+from vpr.data.nested_spec import PHASES, Motion, World, draw_world, factor_changes, factor_values
 from vpr.errors import VPRError
 from vpr.utils.config_fields import option
 

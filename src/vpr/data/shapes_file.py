@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.data.room_renderer import SIZE
-from vpr.data.solids import Floats
+from vpr.data.room_renderer import SIZE, Floats
 from vpr.errors import VPRError
 
 

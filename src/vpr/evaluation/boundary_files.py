@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from vpr.errors import VPRError
-from vpr.evaluation.intervals import Interval, boundaries_of
 from vpr.evaluation.label_records import records
 from vpr.evaluation.matching import exact
 from vpr.evaluation.tolerance import Scale
@@ -17,6 +17,8 @@ from vpr.evaluation.tolerance import Scale
 # In this order, if a folder has several files of a name.
 SUFFIXES = (".csv", ".json", ".jsonl", ".eaf", ".txt")
 CLOSE = {"time": Fraction(1, 20), "frame": Fraction(1)}  # intervals without a gap; see `intervals`
+
+Owner = tuple[Scale, int | None, str | None, str | None]  # scale, level, file, annotator
 
 
 class Mark(NamedTuple):
@@ -58,9 +60,6 @@ def read_marks(path: Path, scales: Iterable[Scale] = ()) -> Marks:
             other = "frames, like 5f" if scale == "time" else "seconds, like 0.2s"
             raise VPRError(f"{path} has boundaries without {scale}: give the tolerance in {other}")
     return marks
-
-
-Owner = tuple[Scale, int | None, str | None, str | None]  # scale, level, file, annotator
 
 
 def _marks(path: Path) -> Iterator[Mark]:
@@ -123,3 +122,29 @@ def _seconds(text: str) -> Fraction:
     for part in text.split(":"):
         total = 60 * total + exact(part.strip())  # type: ignore[arg-type]
     return total
+
+
+class Interval(NamedTuple):
+    """An interval of seconds or frames; a boundary if start and end are the same."""
+
+    start: Fraction
+    end: Fraction
+
+
+def boundaries_of(intervals: Iterable[Interval], close: Fraction) -> list[Fraction]:
+    """Where intervals start and end.
+
+    Intervals that follow each other without gaps cover the footage: its start and end are not
+    boundaries. Otherwise every start and end is one, except 0. An interval that starts within
+    `close` of the end of the one before follows it without a gap, and its start is the boundary.
+    """
+    ordered = sorted(set(intervals))
+    points = {each.start for each in ordered if each.start == each.end}
+    spans = [each for each in ordered if each.start < each.end]
+    follows = [abs(b.start - a.end) <= close for a, b in pairwise(spans)]
+    if all(follows) and (len(spans) > 1 or (spans and spans[0].start == 0)):
+        return sorted(points | {span.start for span in spans[1:]})
+    ends = {
+        span.end for span, next_is in zip(spans, [*follows, False], strict=False) if not next_is
+    }
+    return sorted((points | {span.start for span in spans} | ends) - {Fraction(0)})

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from vpr.errors import VPRError
 
 Report = Callable[[int, int | None, str], None]  # done, total if known, note
 Run = Callable[[Any, Report], Any]  # (task, report) → result
 Setup = Callable[[], Run]
+
+Item = TypeVar("Item")
 
 
 class JobProgress(NamedTuple):
@@ -102,3 +105,21 @@ def stop_signals() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class Shard(NamedTuple):
+    """One of several parts, counted from 1."""
+
+    number: int
+    parts: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+            raise VPRError(f"shard must be of the form 3/16, from 1/16 to 16/16, got {text!r}")
+        return cls(int(found[1]), int(found[2]))
+
+    def of(self, items: Sequence[Item]) -> list[Item]:
+        """Every item is in exactly one shard, if all shards are given the same list."""
+        return list(items[self.number - 1 :: self.parts])

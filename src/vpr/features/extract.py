@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from vpr.data.recording import write_parts
 from vpr.errors import VPRError
 from vpr.features.extractor import Extractor, load_extractor, picture_size
-from vpr.features.sampling import AtRate
 from vpr.utils.cache_folder import cache_folder
 from vpr.video.fit import Fit, Mode
+from vpr.video.frames import Frame, Source
 from vpr.video.opening import open_footage
 from vpr.video.rates import Rate, as_rate
 
@@ -118,3 +118,41 @@ def _key(footage: Path, features: str, rate: Fraction) -> str:
     stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     inputs = [VERSION, str(footage.absolute()), stats, features, str(rate)]
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:16]
+
+
+class AtRate:
+    """At most `rate` frames per second of a source, with their own exact times.
+
+    Of each interval of 1/rate seconds, the first frame is kept. Footage with fewer frames per
+    second keeps all of them.
+    """
+
+    def __init__(self, source: Source, rate: Fraction) -> None:
+        self.source, self.rate = source, rate
+        self.name = source.name
+        self.read = 0  # frames of the source
+
+    @property
+    def expected(self) -> int | None:
+        """The frames of the source: those that are left out are read too."""
+        return self.source.expected
+
+    @property
+    def problem(self) -> str | None:
+        return self.source.problem
+
+    @property
+    def undecodable(self) -> int:
+        return self.source.undecodable
+
+    def __iter__(self) -> Iterator[Frame]:
+        start: Fraction | None = None
+        interval = -1
+        self.read = 0
+        for frame in self.source:
+            self.read += 1
+            start = frame.time if start is None else start
+            now = int((frame.time - start) * self.rate)
+            if now > interval:
+                interval = now
+                yield frame

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from vpr.errors import VPRError
-from vpr.nets.codec import Codec
+from vpr.nets.codec import Codec, VectorCodec
 from vpr.nets.folded import Folded
-from vpr.nets.vector_codec import VectorCodec
 from vpr.nets.world_models import WorldModels
 
 __all__ = ["Codec", "Folded", "VectorCodec", "WorldModels", "make_codec"]

@@ -16,7 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 
+import torch
 from torch import Tensor, nn
+
+from vpr.nets.dense import Stack
 
 OUTPUT_GAIN = 0.1  # of output layers, so that the first outputs are close to the mean of the data
 
@@ -53,3 +56,36 @@ class SingleFrame:
 
     def __call__(self, frame: Tensor) -> Tensor:  # (*frame) → (width,)
         return self.codec.encode(self.codec.to_layout(frame.unsqueeze(0)))[0]
+
+
+class VectorCodec(Codec):
+    """A dense encoder and decoder for feature vectors (F,)."""
+
+    def __init__(self, size: int, width: int, layers: int = 4, output_scale: float = 1.0) -> None:
+        super().__init__()
+        self.enc = Stack(size, width, width, layers)
+        self.dec = Stack(width, width, size, layers, OUTPUT_GAIN * output_scale)
+
+    def encode(self, y: Tensor) -> Tensor:
+        return self.enc(y)  # type: ignore[no-any-return]
+
+    def decode(self, c0: Tensor) -> Tensor:
+        return self.dec(c0)  # type: ignore[no-any-return]
+
+    @torch.no_grad()
+    def set_output(self, level: Tensor) -> None:
+        self.dec.layers[-1].bias.copy_(level)  # type: ignore[operator]
+
+
+def fold(y: Tensor, k: int) -> Tensor:
+    """(M, H, W, C) → (M, H/k, W/k, k·k·C)."""
+    m, h, w, c = y.shape
+    y = y.reshape(m, h // k, k, w // k, k, c).transpose(2, 3)
+    return y.reshape(m, h // k, w // k, k * k * c)
+
+
+def unfolded(y: Tensor, k: int) -> Tensor:
+    """(M, H, W, k·k·C) → (M, H·k, W·k, C), the inverse of `fold`."""
+    m, h, w, c = y.shape
+    y = y.reshape(m, h, w, k, k, c // (k * k)).transpose(2, 3)
+    return y.reshape(m, h * k, w * k, c // (k * k))

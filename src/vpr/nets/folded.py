@@ -7,8 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from vpr.nets.codec import OUTPUT_GAIN, Codec
-from vpr.nets.convolutions import fold, unfolded
+from vpr.nets.codec import OUTPUT_GAIN, Codec, fold, unfolded
 from vpr.nets.dense import activate, dense
 
 

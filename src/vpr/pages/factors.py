@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.data.room_cache import ORIENTATIONS, SCALES
+from vpr.data.three_d_shapes import ORIENTATIONS, SCALES
 
 BALLS = ("red", "green", "cyan", "magenta", "yellow", "blue")
 HUES = ("red", "orange", "lime", "green", "mint", "cyan", "blue", "indigo", "purple", "pink")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.data.pictures import as_png
-from vpr.pages.sequence_layout import CELL, FRAME
+from vpr.pages.sequence_view import CELL, FRAME
 
 MAX_SIDE = 64  # pixels, beyond which `downscaled` halves a frame
 

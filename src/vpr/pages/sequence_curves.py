@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.pages.sequence_data import Curve, LevelDecisions
-from vpr.pages.sequence_layout import AXIS, CELL, CURVES, centre
 from vpr.pages.sequence_marks import CSS_CLASS, guides
+from vpr.pages.sequence_view import AXIS, CELL, CURVES, centre
 from vpr.pages.svg import drawing, tag
 from vpr.pages.templates import fill
 

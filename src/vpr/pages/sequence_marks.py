@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vpr.boundaries import Kind
 from vpr.pages.sequence_data import frames_of
-from vpr.pages.sequence_layout import CELL, LANE, RULER, centre
+from vpr.pages.sequence_view import CELL, LANE, RULER, centre
 from vpr.pages.svg import drawing, tag
 
 RADIUS = 7.5

@@ -6,10 +6,22 @@ import math
 from collections.abc import Iterable
 
 from vpr.pages.sequence_data import LevelDecisions
-from vpr.pages.sequence_layout import CELL, FRAME
 from vpr.pages.templates import fill, script_json
 
 VIEWS = ("video", "reconstruction")  # captions of the two pictures in the tooltip
+
+DECISIONS = {
+    "expected": "expected event (CE)",
+    "unexpected": "unexpected event (CU)",
+    "both": "event, expected and unexpected",
+    "clock": "event of a fixed clock",
+}
+CELL = 34  # width of a column: a frame with a margin on either side
+FRAME = 32
+RULER = 18  # height of the frame numbers
+LANE = 26  # height of a row of marks
+CURVES = 150  # height of the curves of one level
+AXIS = 44  # width of the numbers beside the curves
 
 
 def sequence_view(
@@ -26,14 +38,6 @@ def sequence_view(
         cell=str(CELL),
         frame=str(FRAME),
     )
-
-
-DECISIONS = {
-    "expected": "expected event (CE)",
-    "unexpected": "unexpected event (CU)",
-    "both": "event, expected and unexpected",
-    "clock": "event of a fixed clock",
-}
 
 
 def tip(t: int, rows: list[tuple[str, str]]) -> str:
@@ -60,3 +64,8 @@ def _decision(level: LevelDecisions, t: int) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.3g}" if math.isfinite(value) else "–"
+
+
+def centre(frame: int) -> float:
+    """x of the middle of a frame's column."""
+    return (frame + 0.5) * CELL

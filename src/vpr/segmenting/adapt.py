@@ -24,7 +24,7 @@ from vpr.model import VPR
 from vpr.presets import preset
 from vpr.pretrained import PREPROCESSING, find_model, fingerprint, load_model, save_pretrained
 from vpr.segmenting.completed import state_of
-from vpr.segmenting.segmenter import fit_for
+from vpr.segmenting.segment import fit_for
 from vpr.training.loop import Progress, train
 from vpr.training.session import Session
 from vpr.utils.files import read_json, write_json

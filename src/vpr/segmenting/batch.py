@@ -18,8 +18,14 @@ from vpr.segmenting.exports import write_exports
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.output_names import Target
 from vpr.segmenting.segment import OnProgress as OnFrames
-from vpr.segmenting.segment import as_gap, reported_levels, segment
-from vpr.segmenting.segmenter import check_levels, fit_for, with_threshold
+from vpr.segmenting.segment import (
+    as_gap,
+    check_levels,
+    fit_for,
+    reported_levels,
+    segment,
+    with_threshold,
+)
 from vpr.segmenting.selection import Selection
 from vpr.segmenting.sweep import sweep
 from vpr.segmenting.timeline import Timeline
@@ -228,7 +234,7 @@ def _segment(target: Target, request: SegmentRequest, model: VPR, on_progress: O
 
 
 def _sweep(target: Target, request: SegmentRequest, model: VPR, on_progress: OnFrames) -> Outcome:
-    from vpr.segmenting.sweep_files import write_sweep
+    from vpr.segmenting.sweep import write_sweep
 
     inputs = ModelInput(model, request.fit or fit_for(request.model))
     source = inputs.open(target.source, request.rate)

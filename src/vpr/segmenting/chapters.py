@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
+
+import numpy as np
 
 from vpr.segmenting.timeline import Timeline
 from vpr.utils.files import write_parts
+
+NTSC = Fraction(1000, 1001)  # 30 frames per second are 30000/1001 in NTSC
+CLOSE = Fraction(2, 10_000)  # containers with times in milliseconds are not exact
+JITTER = 0.0025  # seconds
 
 
 class Chapter(NamedTuple):
@@ -54,3 +62,30 @@ def write_chapters(
         paths.append(path.with_name(f"{path.stem}.level{level}{path.suffix}"))
         write_parts(paths[-1], form(Chapters(timeline, level), timeline.source))
     return paths
+
+
+def frame_rate(timeline: Timeline) -> Fraction:
+    """Frames per second; a variable rate is rounded to a whole number, and 25 if unknown."""
+    length = timeline.end - timeline.start
+    if timeline.frames < 2 or length <= 0:
+        return Fraction(25)
+    mean = timeline.frames / length
+    whole = Fraction(max(round(mean), 1))
+    for rate in (whole, whole * NTSC):
+        if abs(mean / rate - 1) < CLOSE:
+            return rate
+    constant = float(np.ptp(np.diff(timeline.times))) < JITTER
+    return mean.limit_denominator(1001) if constant else whole
+
+
+def media_url(source: str) -> str:
+    """A `file:` URL for a file; other sources unchanged except for unsafe characters."""
+    if os.path.exists(source):
+        return Path(source).absolute().as_uri()
+    return quote(source, safe=":/?&=%#@+~,;", errors="replace")
+
+
+def media_name(source: str) -> str:
+    """The file name, without bytes that are not valid text and without line breaks."""
+    name = Path(source).name or source
+    return " ".join(name.encode("utf-8", "replace").decode("utf-8").split())

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from vpr.segmenting.chapters import Chapters, rounded
-from vpr.segmenting.frame_rate import NTSC, frame_rate
-from vpr.segmenting.media_url import media_name
+from vpr.segmenting.chapters import NTSC, Chapters, frame_rate, media_name, rounded
 
 
 def edl(chapters: Chapters, title: str) -> Iterator[str]:

@@ -8,8 +8,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from vpr.segmenting.chapters import Chapters
-from vpr.segmenting.media_url import media_name, media_url
+from vpr.segmenting.chapters import Chapters, media_name, media_url
 from vpr.segmenting.timeline import Timeline
 from vpr.segmenting.webvtt import milliseconds
 from vpr.utils.files import write_bytes

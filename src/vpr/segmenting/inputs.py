@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.errors import VPRError
-from vpr.features.extract import FIT, checked
+from vpr.features.extract import FIT, AtRate, checked
 from vpr.features.extractor import load_extractor, picture_size
-from vpr.features.sampling import AtRate
 from vpr.model import VPR
 from vpr.pretrained import preprocessing_of
 from vpr.video import Fit, Frame, Picture, Source, open_footage

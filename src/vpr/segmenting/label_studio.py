@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vpr.segmenting.chapters import Chapters, rounded
-from vpr.segmenting.frame_rate import frame_rate
+from vpr.segmenting.chapters import Chapters, frame_rate, rounded
 from vpr.segmenting.timeline import Timeline
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from vpr.segmenting.chapters import Chapter, Chapters, rounded
-from vpr.segmenting.frame_rate import frame_rate
-from vpr.segmenting.media_url import media_name, media_url
+from vpr.segmenting.chapters import Chapter, Chapters, frame_rate, media_name, media_url, rounded
 from vpr.segmenting.timeline import Event, Timeline
 
 Schema = dict[str, Any]

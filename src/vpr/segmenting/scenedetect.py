@@ -9,7 +9,7 @@ import numpy as np
 from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.segmenting.inputs import ModelInput
-from vpr.segmenting.segmenter import DEFAULT_FIT, check_levels, fit_for, with_threshold
+from vpr.segmenting.segment import DEFAULT_FIT, check_levels, fit_for, with_threshold
 from vpr.stream import Stream
 from vpr.video.fit import Mode
 from vpr.video.frames import Picture

@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from vpr.errors import VPRError
-from vpr.segmenting.min_gap import apply_min_gap
 from vpr.segmenting.timeline import Event, Timeline
 
 if TYPE_CHECKING:
     from vpr.segmenting.calibration import Calibration
+from bisect import bisect_left, insort
 
 LIKELY = 0.5  # smallest probability that is reported by default
 
@@ -102,3 +102,34 @@ def _strong(events: list[Event], least: float | None, most: int | None) -> list[
         above = {event.frame for event in mine[:most]}
         kept |= {(level, frame) for frame in above}
     return [event for event in events if (event.level, event.frame) in kept]
+
+
+def apply_min_gap(events: list[Event], gap: Fraction) -> list[Event]:
+    """Of two events of a level that are closer than `gap` seconds, keep only the stronger.
+
+    Events are kept greedily, strongest first. Events that the level above keeps come first, so that
+    levels stay nested: an event of a level is an event of all levels below.
+    """
+    if gap <= 0:
+        return events
+    kept: set[tuple[int, int]] = set()  # (level, frame)
+    above: set[int] = set()
+    for level in sorted({event.level for event in events}, reverse=True):
+        mine = [event for event in events if event.level == level]
+        mine.sort(key=lambda event: (event.frame not in above, -event.strength, event.frame))
+        above = _far_apart(mine, gap)
+        kept |= {(level, frame) for frame in above}
+    return [event for event in events if (event.level, event.frame) in kept]
+
+
+def _far_apart(events: list[Event], gap: Fraction) -> set[int]:
+    """Frames of events that are at least `gap` from all events kept before them in the list."""
+    times: list[Fraction] = []  # in order
+    frames = set()
+    for event in events:
+        place = bisect_left(times, event.time)
+        near = times[max(place - 1, 0) : place + 1]
+        if all(abs(event.time - time) >= gap for time in near):
+            insort(times, event.time)
+            frames.add(event.frame)
+    return frames

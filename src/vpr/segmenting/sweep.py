@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO, StringIO
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,8 +19,9 @@ from vpr.errors import VPRError
 from vpr.events import Decision, Subjective
 from vpr.model import VPR
 from vpr.segmenting.inputs import ModelInput
-from vpr.segmenting.segment import OnProgress
-from vpr.segmenting.segmenter import CHUNK, check_levels, threshold_rule, with_rule
+from vpr.segmenting.segment import CHUNK, OnProgress, check_levels, threshold_rule, with_rule
+from vpr.utils.figures import GREY, OTHERS, panels, require_matplotlib
+from vpr.utils.files import write_bytes, write_text
 from vpr.video import Frame, Source
 
 STEPS = range(-3, 10)  # thirds of an octave around the model's γ: from half of it to 8 times
@@ -91,3 +96,48 @@ def _prepared(frame: Frame, inputs: ModelInput) -> tuple[NDArray[np.uint8], floa
 
 def _for_each(read: Tensor, count: int) -> Tensor:
     return read.expand(count, -1, -1)
+
+
+def write_sweep(stem: Path, sweep: Sweep) -> list[Path]:
+    """Write NAME.sweep.csv and NAME.sweep.png; returns the paths."""
+    table, figure_path = (stem.with_name(f"{stem.name}.sweep.{kind}") for kind in ("csv", "png"))
+    write_text(table, as_csv(sweep))
+    write_bytes(figure_path, as_png(sweep))
+    return [table, figure_path]
+
+
+def as_csv(sweep: Sweep) -> str:
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["gamma", "level", "events", "events_per_minute"])
+    for level, counts in sweep.events.items():
+        for gamma, count in zip(sweep.gammas, counts, strict=True):
+            minutes = sweep.seconds / 60
+            each = f"{count / minutes:.4f}" if minutes else ""
+            writer.writerow([f"{gamma:.4f}", level, int(count), each])
+    return text.getvalue()
+
+
+def as_png(sweep: Sweep) -> bytes:
+    """The number of events over γ, one line per level, on logarithmic axes."""
+    require_matplotlib()
+    buffer = BytesIO()
+    with panels(1, width=7.0, height=4.4) as (figure, (axes,)):
+        axes.set_xscale("log")
+        axes.set_yscale("symlog", linthresh=1)
+        for place, (level, counts) in enumerate(sweep.events.items()):
+            colour = OTHERS[place % len(OTHERS)]
+            axes.plot(sweep.gammas, counts, "o-", color=colour, label=f"level {level}")
+        axes.axvline(sweep.own, color=GREY, linestyle="--", label=f"γ of the model, {sweep.own:g}")
+        axes.set_xticks(sweep.gammas[::3], [f"{gamma:.2g}" for gamma in sweep.gammas[::3]])
+        axes.minorticks_off()
+        axes.yaxis.set_major_formatter("{x:.0f}")
+        axes.set_ylim(0, 2 * max(int(counts.max()) for counts in sweep.events.values()) + 1)
+        axes.set_xlabel("γ, the multiple of the typical D_st (--threshold)")
+        axes.set_ylabel("events")
+        axes.set_title(f"{Path(sweep.source).name}, {sweep.frames} frames")
+        axes.legend()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph")  # of file names, missing in the font
+            figure.savefig(buffer, format="png", dpi=110)
+    return buffer.getvalue()

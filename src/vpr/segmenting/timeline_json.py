@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from base64 import b64decode
-from collections.abc import Iterator
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from vpr.config import MOST_LEVELS
 from vpr.errors import VPRError
-from vpr.segmenting.json_parts import joined, quoted, quoted_parts
 from vpr.segmenting.timeline import Curves, Event, Timeline
 from vpr.utils.files import read_json, write_parts
 
@@ -31,6 +30,8 @@ CURVE_NAMES = ("kl_static", "kl_change", "threshold")
 FRACTION = re.compile(r"-?\d{1,40}(/\d{1,40})?", re.ASCII)
 LINE = ",\n"  # one event or picture per line
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+PIECE = 3 * 2**14  # bytes encoded at a time; a multiple of 3, as base64 needs
 
 
 def write_timeline(path: Path, timeline: Timeline) -> None:
@@ -192,3 +193,22 @@ def _finite(value: float) -> float | None:
 
 def _unpacked(text: str, kind: str) -> NDArray[Any]:
     return np.frombuffer(b64decode(text, validate=True), kind)
+
+
+def joined(parts: Iterable[str], between: str) -> Iterator[str]:
+    for number, part in enumerate(parts):
+        yield f"{between}{part}" if number else part
+
+
+def quoted(data: bytes) -> str:
+    """Base64 in quotes; it contains no characters that JSON escapes."""
+    return f'"{b64encode(data).decode("ascii")}"'
+
+
+def quoted_parts(array: NDArray[Any]) -> Iterator[str]:
+    """The bytes of an array as base64 in quotes."""
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    yield '"'
+    for start in range(0, len(data), PIECE):
+        yield b64encode(data[start : start + PIECE].data).decode("ascii")
+    yield '"'

@@ -12,10 +12,9 @@ from rich.live import Live
 from rich.text import Text
 
 from vpr.segmenting.webvtt import milliseconds, timestamp
-from vpr.watching.gallery import Gallery
-from vpr.watching.half_blocks import can_show_pictures
+from vpr.watching.gallery import Gallery, can_show_pictures
+from vpr.watching.json_lines import MAX_DELAY
 from vpr.watching.lanes import GAUGE_WIDTH, LABEL_WIDTH, MARKS, Lane, mark
-from vpr.watching.notices import MAX_DELAY
 from vpr.watching.watcher import WatchedFrame
 
 REFRESH_INTERVAL = 1 / 8  # seconds between two updates, to leave time for the model

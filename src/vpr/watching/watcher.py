@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from vpr.boundaries import LevelEvidence
 from vpr.model import VPR
 from vpr.segmenting.inputs import ModelInput
-from vpr.segmenting.segmenter import check_levels
+from vpr.segmenting.segment import check_levels
 from vpr.segmenting.timeline import Event
 from vpr.stream import Stream
 from vpr.video.frames import Frame

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vpr.errors import VPRError
-from vpr.executors.base import Executor, OnProgress
-from vpr.executors.shard import Shard
+from vpr.executors.base import Executor, OnProgress, Shard
 from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.jobs import Job, Outcome, run_jobs
 from vpr.experiments.runner.results_page import write_results_page

@@ -10,9 +10,8 @@ from vpr.pages.frame_strip import downscaled, strip
 from vpr.pages.report.report_run import Report
 from vpr.pages.sequence_curves import LogScale, curve_label, curves
 from vpr.pages.sequence_data import LevelDecisions, SequenceData
-from vpr.pages.sequence_layout import CELL, LANE, centre
 from vpr.pages.sequence_marks import disc, guides, listed, ruler, truth_lane
-from vpr.pages.sequence_view import evidence_rows, sequence_view, tip
+from vpr.pages.sequence_view import CELL, LANE, centre, evidence_rows, sequence_view, tip
 from vpr.pages.svg import drawing, tag
 
 BAR = 14  # height of an event

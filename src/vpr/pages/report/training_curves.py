@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.pages.sequence_curves import MARGIN, LogScale
-from vpr.pages.sequence_layout import CURVES, RULER
+from vpr.pages.sequence_view import CURVES, RULER
 from vpr.pages.svg import drawing, tag
 
 WIDTH, LEFT = 400, 44  # of a panel, and of the room for the numbers on its left

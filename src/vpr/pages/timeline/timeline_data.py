@@ -13,8 +13,8 @@ from PIL import Image
 
 from vpr.pages.templates import script_json
 from vpr.pages.timeline.packed_curves import curve_stride, packed_curves, packed_times
-from vpr.segmenting.json_parts import joined, quoted
 from vpr.segmenting.timeline import Event, Timeline
+from vpr.segmenting.timeline_json import joined, quoted
 
 PICTURES = 7_000_000  # bytes of base64 pictures on a page
 
