@@ -11,7 +11,7 @@ from torch import Tensor
 from benchmarks.plain_codecs import make_plain_codec, plain_nll
 from vpr.model import VPR
 from vpr.training.checkpoint import RunFolder
-from vpr.training.distributed import Team
+from vpr.training.distributed import ProcessGroup
 from vpr.training.loop import Trainer
 from vpr.training.metrics import MetricsLog
 from vpr.training.session import Session
@@ -74,5 +74,5 @@ def training_step(session: Session, video: Tensor) -> Iterator[Step]:
     with TemporaryDirectory() as path:
         folder = RunFolder(path)
         with MetricsLog(folder, session.config, session.step) as log:
-            trainer = Trainer(session, folder, log, Team("cpu"))
+            trainer = Trainer(session, folder, log, ProcessGroup("cpu"))
             yield lambda: trainer.step(video)

@@ -31,10 +31,10 @@ class EveryThird:
     window = 3
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
         never = torch.zeros_like(time, dtype=torch.bool)
-        return Decision(never, kl_static > usual, time % 3 == 0, 2 * usual)
+        return Decision(never, kl_static > typical_kl, time % 3 == 0, 2 * typical_kl)
 
 
 RULES = [

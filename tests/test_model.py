@@ -47,11 +47,11 @@ class Table:
         self.table = table
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
         boundary = self.table[torch.arange(len(time)), time, level - 1]
         neither = torch.zeros_like(boundary)
-        return Decision(neither, neither, boundary, torch.full_like(usual, math.nan))
+        return Decision(neither, neither, boundary, torch.full_like(typical_kl, math.nan))
 
 
 def random_table(batch: int, length: int, levels: int, seed: int = 0) -> Tensor:

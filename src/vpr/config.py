@@ -34,8 +34,8 @@ Data = (
 
 # Largest sizes. A configuration may be untrusted. Within these limits, computing the shapes of its
 # weights takes a second; they are compared with the weight file before memory is allocated.
-MOST_LEVELS, MOST_LAYERS, WIDEST = 16, 16, 65_536
-LONGEST_WINDOW = 100_000  # comparisons
+MAX_LEVELS, MAX_LAYERS, MAX_WIDTH = 16, 16, 65_536
+MAX_WINDOW = 100_000  # comparisons
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,11 @@ class ModelConfig:
             choices = get_args(get_type_hints(ModelConfig)[name])
             value = getattr(self, name)
             check(value in choices, f"{name} must be one of {', '.join(choices)}", value)
-        _check_size("levels", self.levels, 1, MOST_LEVELS)
-        _check_size("layers", self.layers, 2, MOST_LAYERS)
+        _check_size("levels", self.levels, 1, MAX_LEVELS)
+        _check_size("layers", self.layers, 2, MAX_LAYERS)
         for name in ("state_size", "width", "channels", "colour_masks"):
-            _check_size(name, getattr(self, name), 1, WIDEST)
-        check(
-            self.window <= LONGEST_WINDOW, f"window must be at most {LONGEST_WINDOW}", self.window
-        )
+            _check_size(name, getattr(self, name), 1, MAX_WIDTH)
+        check(self.window <= MAX_WINDOW, f"window must be at most {MAX_WINDOW}", self.window)
         check(self.min_std > 0, "min_std must be above 0", self.min_std)
         _check_frame(self.frame)
         if self.rule == "clockwork":
@@ -111,7 +109,7 @@ def _check_size(name: str, size: int, least: int, most: int) -> None:
 
 def _check_frame(frame: tuple[int, ...]) -> None:
     if len(frame) == 1:
-        check(frame[0] <= WIDEST, f"a vector has at most {WIDEST} features", frame)
+        check(frame[0] <= MAX_WIDTH, f"a vector has at most {MAX_WIDTH} features", frame)
         return check(frame[0] >= 1, "a vector needs at least 1 feature", frame)
     check(len(frame) == 3, "frame must be (channels, height, width) or (features,)", frame)
     check(frame[0] in (1, 3), "a frame has 1 or 3 channels", frame)

@@ -19,7 +19,7 @@ SMALL: dict[str, Any] = {
     "state_size": 3,
     "channels": 4,
 }
-VTA_CONFIG = VTAConfig(**SMALL, longest=3, most=2)
+VTA_CONFIG = VTAConfig(**SMALL, max_segment_length=3, max_segments=2)
 CWVAE_CONFIG = CWVAEConfig(**SMALL, intervals=(1, 2, 6), hidden=10)
 CONFIGS = {"vta": VTA_CONFIG, "cw-vae": CWVAE_CONFIG}
 

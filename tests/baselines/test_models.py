@@ -128,7 +128,7 @@ def test_presets_can_be_written_and_read(name: str) -> None:
 def test_published_sizes_are_the_defaults() -> None:
     vta, cw_vae = baseline("paper/vta-3dsd"), baseline("paper/cw-vae-3dsd")
     assert (vta.model.state_size, vta.model.width) == (8, 128)
-    assert (vta.model.longest, vta.model.most) == (8, 5)
+    assert (vta.model.max_segment_length, vta.model.max_segments) == (8, 5)
     assert (cw_vae.model.state_size, cw_vae.model.width) == (20, 200)
     assert cw_vae.model.intervals == (1, 6, 36)
     assert {vta.model.network, cw_vae.model.network} == {"world-models"}
@@ -157,7 +157,7 @@ def test_feature_vectors_are_modelled_too(kind: str) -> None:
     ("kind", "fields", "words"),
     [
         ("vta", {"levels": 3}, "VTA has 2 levels"),
-        ("vta", {"longest": 0}, "longest"),
+        ("vta", {"max_segment_length": 0}, "max_segment_length"),
         ("vta", {"temperature_decay": 1.5}, "temperature_decay"),
         ("vta", {"likelihood": "bernoulli", "obs_std": 0.5}, "obs_std must be 1"),
         ("cw-vae", {"intervals": (1, 4, 6)}, "multiple of the one before"),

@@ -62,8 +62,8 @@ def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     config = run("vta", 2)
     train_baseline(config, tmp_path)
     assert RunFolder(tmp_path).config(BaselineRun) == config
-    with pytest.raises(VPRError, match=r"holds another run: model\.longest"):
-        train_baseline(replace(config, model=replace(config.model, longest=4)), tmp_path)
+    with pytest.raises(VPRError, match=r"holds another run: model\.max_segment_length"):
+        train_baseline(replace(config, model=replace(config.model, max_segment_length=4)), tmp_path)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -84,7 +84,7 @@ def test_limits_on_segments_are_part_of_the_training_loss() -> None:
     frames, eps = video(), noise(model("vta"))
 
     def costs(longest: int, most: int, training: bool = True) -> torch.Tensor:
-        net = model("vta", longest=longest, most=most).train(training)
+        net = model("vta", max_segment_length=longest, max_segments=most).train(training)
         return net.observe(frames, noise=eps).levels[1].kl
 
     found = model("vta").observe(frames, noise=eps).levels[1].evidence.boundary
@@ -144,7 +144,7 @@ def test_rollouts_of_segments_read_at_every_step_and_none_is_too_long() -> None:
     state = net.observe(video()).state
     assert net.rollout(state, 2, 4).boundary.all()
     made = net.rollout(state._replace(length=torch.ones(3, dtype=torch.long)), 1, 9)
-    # One frame of the segment is seen: two follow, then segments of `longest` = 3.
+    # One frame of the segment is seen: two follow, then segments of `max_segment_length` = 3.
     marks = [False, False, True] * 3
     assert made.boundary[..., 1].tolist() == [marks] * 3
     assert made.state.length.tolist() == [1] * 3  # type: ignore[attr-defined]

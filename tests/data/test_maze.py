@@ -13,6 +13,7 @@ from vpr import VPRError
 from vpr.cli import main
 from vpr.cli.model_and_data import prepare
 from vpr.data import DATASETS, Batch, MiniworldMaze, MovingBall, maze, unseen
+from vpr.data.base import max_length
 from vpr.data.maze import open_renderer
 from vpr.data.maze_walk import FRAME, WALLS
 
@@ -133,6 +134,10 @@ def test_data_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(words) == 0
     assert (tmp_path / "maze.png").is_file()
     assert (tmp_path / "maze.gif").is_file()
+
+
+def test_the_longest_sequence_is_a_walk() -> None:
+    assert max_length(SMALL) == max_length(unseen(SMALL)) == SMALL.frames
 
 
 def test_longer_than_a_walk() -> None:

@@ -17,7 +17,7 @@ from tests.cli.test_cli import vpr
 from tests.video.encode import encode
 from vpr import VPRError
 from vpr.data import MovingBall, Video, clips, evaluation_rng, training_rng, unseen
-from vpr.data.base import Prepared, Recorded, longest
+from vpr.data.base import Prepared, Recorded, max_length
 from vpr.data.clips import Clip
 from vpr.data.windows import held_out_spans, training_spans
 
@@ -299,14 +299,14 @@ def test_a_short_clip_has_short_sequences(
 
 
 def test_the_longest_sequence(data: Video) -> None:
-    whole, kept = longest(data), longest(data.unseen())
+    whole, kept = max_length(data), max_length(data.unseen())
     assert whole is not None
     assert kept is not None
     data.batch(1, whole, training_rng(0))
     data.unseen().batch(1, kept, evaluation_rng(0))
     with pytest.raises(VPRError, match="in a row"):
         data.batch(1, whole + 1, training_rng(0))
-    assert longest(MovingBall()) is None
+    assert max_length(MovingBall()) is None
 
 
 def test_evaluation_and_training_read_the_same_cache(data: Video) -> None:

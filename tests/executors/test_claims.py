@@ -15,14 +15,14 @@ import pytest
 
 from vpr.executors import claims
 from vpr.executors.base import Done, Report, Run, Setup
-from vpr.executors.claims import Held, claimed, run_claimed
+from vpr.executors.claims import Claimed, claimed, run_claimed
 from vpr.executors.processes import ThisProcess
 
 SPAWN = multiprocessing.get_context("spawn")
 
 
 def hold(path: Path, lease: float, started: Any) -> None:
-    claims.LEASE = lease
+    claims.LEASE_SECONDS = lease
     with claimed(path, 0.0) as mine:
         assert mine
         started.set()
@@ -67,15 +67,15 @@ def test_a_claim_that_is_refreshed_is_kept_and_one_that_is_not_expires(
         assert mine
 
 
-def work(folder: Path, patience: float) -> Setup:
-    return partial(setup, folder, patience)
+def work(folder: Path, timeout: float) -> Setup:
+    return partial(setup, folder, timeout)
 
 
-def setup(folder: Path, patience: float) -> Run:
-    def run(task: str, report: Report) -> str | Held:
-        with claimed(folder / task, patience) as mine:
+def setup(folder: Path, timeout: float) -> Run:
+    def run(task: str, report: Report) -> str | Claimed:
+        with claimed(folder / task, timeout) as mine:
             if not mine:
-                return Held.ELSEWHERE
+                return Claimed.ELSEWHERE
             if not (folder / f"{task}.done").exists():
                 with (folder / f"{task}.log").open("a") as log:
                     log.write(f"{os.getpid()}\n")
@@ -125,4 +125,4 @@ def test_what_is_still_held_at_the_end_is_reported(
 ) -> None:
     monkeypatch.setattr(claims, "LAST_PATIENCE", 0.5)
     ends = list(run_claimed(ThisProcess(), ["y", "x"], partial(work, tmp_path), lambda now: None))
-    assert ends == [Done(0, "y"), Done(1, Held.ELSEWHERE)]
+    assert ends == [Done(0, "y"), Done(1, Claimed.ELSEWHERE)]

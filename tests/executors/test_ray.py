@@ -15,7 +15,7 @@ import pytest
 
 from vpr.errors import VPRError
 from vpr.executors.base import Done, Failed, JobProgress, Report, Run, Setup
-from vpr.executors.claims import Held, claimed, run_claimed
+from vpr.executors.claims import Claimed, claimed, run_claimed
 from vpr.executors.on_ray import RayCluster
 
 ray = pytest.importorskip("ray")
@@ -36,17 +36,17 @@ def cluster() -> Iterator[None]:
         started.shutdown()
 
 
-def work(folder: Path, patience: float) -> Setup:
-    return partial(setup, folder, patience)
+def work(folder: Path, timeout: float) -> Setup:
+    return partial(setup, folder, timeout)
 
 
-def setup(folder: Path, patience: float) -> Run:
-    def run(task: str, report: Report) -> str | Held:
+def setup(folder: Path, timeout: float) -> Run:
+    def run(task: str, report: Report) -> str | Claimed:
         if task == "wrong":
             raise VPRError("a mistake of the user")
-        with claimed(folder / f"{task}.claim", patience) as mine:
+        with claimed(folder / f"{task}.claim", timeout) as mine:
             if not mine:
-                return Held.ELSEWHERE
+                return Claimed.ELSEWHERE
             with (folder / f"{task}.started").open("a") as log:
                 log.write(f"{os.getpid()}\n")
             report(1, 2, task)

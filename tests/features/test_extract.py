@@ -11,13 +11,13 @@ import pytest
 from vpr.errors import VPRError
 from vpr.features.extract import AtRate, extract
 from vpr.features.extractor import load_extractor
-from vpr.segmenting.inputs import Frames
+from vpr.segmenting.inputs import IterableSource
 from vpr.video import Frame
 
 
-def frames(count: int, rate: Fraction) -> Frames:
+def frames(count: int, rate: Fraction) -> IterableSource:
     picture = np.zeros((2, 2, 3), np.uint8)
-    return Frames([Frame(picture, n, n, 1 / rate) for n in range(count)])
+    return IterableSource([Frame(picture, n, n, 1 / rate) for n in range(count)])
 
 
 @pytest.mark.parametrize("rate", [Fraction(25), Fraction(24), Fraction(30000, 1001), Fraction(60)])

@@ -56,12 +56,12 @@ class Periodic:
     window = 1
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
         period = {2: 3, 3: 6}[level]
         boundary = (time + torch.arange(len(time))) % period == 0
         neither = torch.zeros_like(boundary)
-        return Decision(neither, neither, boundary, torch.full_like(usual, torch.nan))
+        return Decision(neither, neither, boundary, torch.full_like(typical_kl, torch.nan))
 
 
 def learned(
@@ -106,12 +106,12 @@ class Late(Periodic):
     """Level 2 updates every third frame, and sometimes a frame too late."""
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
         row = torch.arange(len(time))
         due = (time + row) // 3
         late = (due % 2 == 1) & ((due * due // 8 + row) % 2 == 0)
-        return super().decide(level, time - late.long(), kl_static, kl_change, usual)
+        return super().decide(level, time - late.long(), kl_static, kl_change, typical_kl)
 
 
 def test_a_late_event_does_not_break_the_rhythm(

@@ -19,7 +19,7 @@ from vpr.segmenting.calibration import (
     evidence,
     fit_logistic,
     logistic,
-    strongest,
+    non_maximum_suppression,
     with_bias,
 )
 from vpr.segmenting.selection import Selection, report
@@ -128,8 +128,8 @@ def test_a_calibration_belongs_to_its_weights(tmp_path: Path) -> None:
 
 def test_of_close_events_the_strongest_is_kept() -> None:
     times, scores = np.array([0.0, 0.3, 0.6, 2.0]), np.array([1.0, 3.0, 2.0, 0.0])
-    assert strongest(times, scores, 0.5).tolist() == [False, True, False, True]
-    assert strongest(times, scores, 0.2).all()
+    assert non_maximum_suppression(times, scores, 0.5).tolist() == [False, True, False, True]
+    assert non_maximum_suppression(times, scores, 0.2).all()
 
 
 def test_a_transition_is_found_once_and_within_the_tolerance() -> None:

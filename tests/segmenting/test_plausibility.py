@@ -17,7 +17,7 @@ from vpr.data import MovingBall, Synthetic, ThreeDShapesDynamic, evaluation_rng
 from vpr.data.pictures import as_images
 from vpr.presets import preset
 from vpr.pretrained.training_record import training_record
-from vpr.segmenting.plausibility import ROWS, Sample
+from vpr.segmenting.plausibility import SAMPLE_SIZE, Sample
 from vpr.training.loop import train
 
 WORLDS = {"moving-ball": MovingBall(), "3dsd": ThreeDShapesDynamic()}
@@ -102,5 +102,5 @@ def test_a_sample_is_bounded_and_regular() -> None:
     for number in range(1000):
         sample.add(np.array([number]))
     numbers = [int(row[0]) for row in sample.rows]
-    assert ROWS // 2 <= len(numbers) <= ROWS
+    assert SAMPLE_SIZE // 2 <= len(numbers) <= SAMPLE_SIZE
     assert len(set(np.diff(numbers))) == 1

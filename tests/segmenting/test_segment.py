@@ -97,7 +97,7 @@ def test_levels_and_gap(model: VPR) -> None:
     every = vpr.segment(scenes(60), model)
     top = vpr.segment(scenes(60), model, levels=[3])
     assert top.boundaries == every.events(3) != []
-    assert list(top.curves) == top.reported == [3]
+    assert list(top.curves) == top.reported_levels == [3]
     spread = vpr.segment(scenes(60), model, min_gap=0.2)
     assert 0 < len(spread.events(2)) < len(every.events(2))
 

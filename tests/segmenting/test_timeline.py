@@ -148,7 +148,7 @@ def test_notebook_summary_is_valid_and_self_contained(shown: Timeline) -> None:
     page = Marks()
     page.feed(shown._repr_html_())
     assert page.open == []
-    assert page.seen.count("svg") == len(shown.reported)
+    assert page.seen.count("svg") == len(shown.reported_levels)
     assert page.seen.count("title") == len(shown.boundaries)
     assert all(address.startswith("data:") for address in page.addresses)
     assert "script" not in page.seen

@@ -15,7 +15,7 @@ from tests.training.distributed_run import config
 from vpr import VPRError
 from vpr.events import RandomUpdates, Subjective
 from vpr.training.checkpoint import RunFolder
-from vpr.training.distributed import LOST, Team
+from vpr.training.distributed import PROCESS_LOST, ProcessGroup
 from vpr.training.loop import train
 from vpr.utils.files import step_lines
 
@@ -32,7 +32,7 @@ def run(out: Path, until: int, devices: int, *launcher: str, **environment: str)
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def is_single(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """20 steps of one process with the whole batch."""
     out = tmp_path_factory.mktemp("alone") / "run"
     train(config(), out)
@@ -89,7 +89,7 @@ def test_if_one_dies_all_stop_and_the_run_can_be_resumed(tmp_path: Path, rank: s
     ended = run(tmp_path / "run", 20, 2, DYING_RANK=rank)
     assert ended.returncode != 0
     errors = [line for line in ended.stderr.splitlines() if line.startswith("vpr: ")]
-    assert errors == [f"vpr: {LOST}"]
+    assert errors == [f"vpr: {PROCESS_LOST}"]
     assert "Traceback" not in ended.stderr
     assert RunFolder(tmp_path / "run").load().notes["step"] == 6
     again = train(config(), tmp_path / "run", until=8)
@@ -112,12 +112,12 @@ def test_errors_are_told_once(tmp_path: Path) -> None:
 
 def test_numbers_of_devices() -> None:
     with pytest.raises(VPRError, match="1 or more, got 0 and 1"):
-        Team("cpu", devices=0)
+        ProcessGroup("cpu", devices=0)
     with pytest.raises(VPRError, match="'cuda' is not available"):
-        Team("cuda")
+        ProcessGroup("cuda")
 
 
-class Part(Team):
+class Part(ProcessGroup):
     """One of two processes, without the processes."""
 
     def __init__(self, rank: int) -> None:
@@ -133,7 +133,7 @@ def test_the_parts_are_the_whole(kind: str) -> None:
         assert torch.equal(torch.cat(parts, 1), whole)
     elif kind == "frames":
         frames = torch.tensor([0, 2, 4, 3, 7, 6, 9, 10])  # 2 of each of 4 sequences of 3
-        first, second = (Part(rank).part_of_frames(frames, 4, 3) for rank in (0, 1))
+        first, second = (Part(rank).shard_frames(frames, 4, 3) for rank in (0, 1))
         assert first is not None
         assert second is not None
         assert first.tolist() == [0, 2, 4, 3]

@@ -145,8 +145,8 @@ def test_drops_are_reported_once_and_at_most_every_second() -> None:
         reported.append(notices.drops(seen(dropped=step % 3)))
     assert reported[:2] == [0, 1]
     assert [n for n, count in enumerate(reported) if count] == [1, 11, 21, 31]
-    assert sum(reported) + notices.rest() == sum(step % 3 for step in range(40))
-    assert notices.rest() == 0
+    assert sum(reported) + notices.take_unreported() == sum(step % 3 for step in range(40))
+    assert notices.take_unreported() == 0
 
 
 def test_a_late_source_is_reported_at_intervals() -> None:

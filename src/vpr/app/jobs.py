@@ -11,14 +11,14 @@ from pathlib import Path
 from time import monotonic
 
 from vpr.errors import VPRError
-from vpr.segmenting.adapt import SECONDS, adapt
+from vpr.segmenting.adapt import DEFAULT_SECONDS, adapt
 from vpr.segmenting.batch import write_files
 from vpr.segmenting.segment import segment
 
 CACHE = "cache"  # of decoded footage and features; emptied after each job
-KEPT = 20  # jobs; the oldest are deleted
+MAX_JOBS = 20  # jobs; the oldest are deleted
 # The first bytes of a container, so that an upload is no playlist that names other files.
-STARTS = {
+FILE_SIGNATURES = {
     **dict.fromkeys((".mp4", ".m4v", ".mov"), rb".{4}(ftyp|moov|mdat|free|skip|wide)"),
     **dict.fromkeys((".mkv", ".webm"), rb"\x1aE\xdf\xa3"),
     **dict.fromkeys((".mpg", ".mpeg"), rb"\0\0\x01[\xba\xb3]"),
@@ -65,7 +65,7 @@ class Jobs:
         film, model = folder / name, self.model
         shutil.move(upload, film)
         if model is None or seconds > 0:
-            seconds = min(seconds or SECONDS, 60 * self.limits.minutes)
+            seconds = min(seconds or DEFAULT_SECONDS, 60 * self.limits.minutes)
             try:
                 adapt([str(film)], folder / "model", seconds, model, on_progress=report)
             finally:
@@ -91,7 +91,7 @@ class Jobs:
         folder = self.folder / job
         folder.mkdir(parents=True)
         self.known[job] = folder
-        while len(self.known) > KEPT:
+        while len(self.known) > MAX_JOBS:
             shutil.rmtree(self.known.pop(next(iter(self.known))), ignore_errors=True)
         return job, folder
 
@@ -99,13 +99,15 @@ class Jobs:
 def _checked(upload: Path, limits: Limits) -> str:
     """The name of an uploaded video, from letters, digits, - and _, with its suffix."""
     suffix = upload.suffix.lower()
-    if suffix not in STARTS:
-        raise VPRError(f"{upload.name} is no video: upload one of {', '.join(sorted(STARTS))}")
+    if suffix not in FILE_SIGNATURES:
+        raise VPRError(
+            f"{upload.name} is no video: upload one of {', '.join(sorted(FILE_SIGNATURES))}"
+        )
     if upload.stat().st_size > limits.megabytes * 10**6:
         raise VPRError(f"{upload.name} is larger than {limits.megabytes} MB, the limit here")
     with upload.open("rb") as file:
         start = file.read(16)
-    if not re.match(STARTS[suffix], start, re.DOTALL):
+    if not re.match(FILE_SIGNATURES[suffix], start, re.DOTALL):
         raise VPRError(f"{upload.name} is not a {suffix} file: convert it, for example with ffmpeg")
     stem = re.sub(r"[^\w-]+", "-", upload.stem).strip("-")[:80]
     return f"{stem or 'video'}{suffix}"

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from vpr.app.jobs import CACHE, STARTS, Jobs
+from vpr.app.jobs import CACHE, FILE_SIGNATURES, Jobs
 from vpr.errors import VPRError
 
 CSS = "#timeline { width: 100%; height: 85vh; border: 0; }"
@@ -86,7 +86,7 @@ def _page(gradio: Any, jobs: Jobs) -> Any:
             else "The model of this server can be trained on the video first."
         )
         gradio.Markdown(f"# {TITLE}\n{model} The limits are {limits}.")
-        upload = gradio.File(label="Video", file_types=sorted(STARTS), elem_id="upload")
+        upload = gradio.File(label="Video", file_types=sorted(FILE_SIGNATURES), elem_id="upload")
         seconds = gradio.Slider(
             10 if needs_training else 0,
             60 * jobs.limits.minutes / 2,

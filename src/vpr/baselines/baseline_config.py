@@ -34,8 +34,10 @@ class VTAConfig(ModelConfig):
     images: Literal["shared", "published"] = option(
         "shared", "Image network: that of `network`, shared with VPR, or the published one of VTA."
     )
-    longest: int = option(8, "Segment length from which the prior expects a boundary.")
-    most: int = option(5, "Segments of a training sequence from which it expects no boundary.")
+    max_segment_length: int = option(8, "Segment length from which the prior expects a boundary.")
+    max_segments: int = option(
+        5, "Segments of a training sequence from which it expects no boundary."
+    )
     temperature_decay: float = option(
         0.99999,
         "Factor of the temperature's excess over 0.1, per training step; published: 0.99999.",
@@ -47,8 +49,12 @@ class VTAConfig(ModelConfig):
         check(self.levels == 2, "VTA has 2 levels", self.levels)
         images = self.images in ("shared", "published")
         check(images, "images must be one of shared, published", self.images)
-        check(self.longest >= 1, "longest must be 1 or more", self.longest)
-        check(self.most >= 1, "most must be 1 or more", self.most)
+        check(
+            self.max_segment_length >= 1,
+            "max_segment_length must be 1 or more",
+            self.max_segment_length,
+        )
+        check(self.max_segments >= 1, "max_segments must be 1 or more", self.max_segments)
         decay = self.temperature_decay
         check(0 < decay <= 1, "temperature_decay must be above 0 and at most 1", decay)
 

@@ -21,7 +21,9 @@ from vpr.training.stages import Stage
 PUBLISHED_STAGES = (Stage("train", 1.0),)  # β = 1 and a constant learning rate
 CPU_STAGES = (Stage("anneal", 0.2, beta=(0.0, 1.0)), Stage("train", 0.8))
 VTA_FRAMES, CWVAE_FRAMES = 20, 100  # of a published training sequence
-LONG = 20  # instead of 8: `longest` for data whose events are longer than 8 frames
+LONG_SEGMENT = (
+    20  # instead of 8: `max_segment_length` for data whose events are longer than 8 frames
+)
 ALIGNED = {"moving-ball": (1, 5, 25), "3dsd": (1, 4, 8)}  # 5: the mean event of the ball
 VTA_DATA = ("moving-ball", "3dsd", "bouncing-balls", "maze", "synthetic")
 
@@ -37,8 +39,10 @@ def _vta(scale: str, name: str) -> BaselineRun:
     )
     model = VTAConfig(
         frame=data.frame,
-        longest=LONG if name in ("maze", "synthetic") else VTAConfig.longest,
-        most=round(VTAConfig.most * training.length / VTA_FRAMES),
+        max_segment_length=LONG_SEGMENT
+        if name in ("maze", "synthetic")
+        else VTAConfig.max_segment_length,
+        max_segments=round(VTAConfig.max_segments * training.length / VTA_FRAMES),
         temperature_decay=math.exp(-5 / training.steps),
     )
     return _run(scale, f"vta-{name}", data, model, training)

@@ -129,8 +129,8 @@ class VTA(Baseline):
         self, odds: Tensor, g: Tensor, boundary: Tensor, logit: Tensor | None
     ) -> Tensor:  # (B, T), 0 at the first frame, whose boundary is given
         p = torch.cat([torch.zeros_like(odds[:, :1]), self.p_m(g[:, :-1]).squeeze(-1)], 1)
-        most = self.config.most if self.training else None
-        p = constrained(p, boundary, self.config.longest, most)
+        max_segments = self.config.max_segments if self.training else None
+        p = constrained(p, boundary, self.config.max_segment_length, max_segments)
         divergence = boundary_kl(odds, p, logit, self.temperature())
         return torch.cat([torch.zeros_like(divergence[:, :1]), divergence[:, 1:]], 1)
 
@@ -191,7 +191,7 @@ class VTA(Baseline):
         """Predict `steps` frames (level 1) or segments, each by its first frame (level 2).
 
         States are the means of their priors and boundaries the more probable choice; with
-        `samples`, all are drawn. No segment is longer than `longest`.
+        `samples`, all are drawn. No segment is longer than `max_segment_length`.
         """
         check_level(level, self.config)
         check_count("steps", steps)
@@ -209,7 +209,7 @@ class VTA(Baseline):
         odds: Tensor = self.p_m(g).squeeze(-1)
         if noise is not None:
             odds = odds + torch.logit(torch.special.ndtr(noise[1, :, -1]), eps=1e-6)
-        return (odds > 0).logical_or(state.length >= self.config.longest)
+        return (odds > 0).logical_or(state.length >= self.config.max_segment_length)
 
     def _advance(self, state: VTAState, read: Tensor, noise: Tensor | None) -> VTAState:
         """One frame, from the priors."""

@@ -62,16 +62,18 @@ def boundary_kl(q: Tensor, p: Tensor, logit: Tensor | None, temperature: Tensor)
     return _log_density(q, logit, temperature) - _log_density(p, logit, temperature)
 
 
-def constrained(p: Tensor, boundary: Tensor, longest: int, most: int | None) -> Tensor:
+def constrained(
+    p: Tensor, boundary: Tensor, max_segment_length: int, max_segments: int | None
+) -> Tensor:
     """The prior's log-odds p (B, T) of a boundary at each frame, with limits on segments.
 
-    `boundary` (B, T) are the boundaries before and at each frame. A segment of `longest` frames
-    should end; after `most` segments no other should begin, which takes precedence.
+    `boundary` (B, T) are the boundaries before and at each frame. A segment of `max_segment_length`
+    frames should end. After `max_segments` segments no other should begin; this limit has priority.
     """
     before = boundary.detach().round().long()
     count = F.pad(before.cumsum(1)[:, :-1], (1, 0))  # (B, T) segments before each frame
-    p = torch.where(lengths(before) >= longest, FORCED, p)
-    return p if most is None else torch.where(count >= most, -FORCED, p)
+    p = torch.where(lengths(before) >= max_segment_length, FORCED, p)
+    return p if max_segments is None else torch.where(count >= max_segments, -FORCED, p)
 
 
 def lengths(boundary: Tensor) -> Tensor:

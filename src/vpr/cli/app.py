@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vpr.cli.options import MODEL_HELP, add_number, add_out_folder, at_least_one, finite
-from vpr.cli.show import tell
+from vpr.cli.show import print_message
 from vpr.errors import VPRError
 
 DESCRIPTION = """\
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     at_least_one(megabytes=arguments.megabytes)
     if arguments.minutes <= 0:
         raise VPRError(f"minutes must be above 0, got {arguments.minutes:g}")
-    tell("Starting the app …")
+    print_message("Starting the app …")
     use_threads(1)
     if arguments.model is not None:
         load_model(arguments.model)  # so that errors are reported now
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     import uvicorn
 
     with _listening(arguments.host, arguments.port) as listening:
-        tell(f"Open http://{arguments.host}:{arguments.port}")
+        print_message(f"Open http://{arguments.host}:{arguments.port}")
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
         uvicorn.Server(config).run([listening])
     return 0

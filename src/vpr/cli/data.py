@@ -13,7 +13,9 @@ from vpr.cli.show import print_json, print_table
 from vpr.data import DATASETS, dataset, evaluation_rng
 from vpr.errors import VPRError
 
-MANY = 32  # sequences above which rendering all rooms of 3dsd is faster than rendering some
+PREPARE_ALL_ABOVE = (
+    32  # sequences above which rendering all rooms of 3dsd is faster than rendering some
+)
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -33,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     data = apply_flags(dataset(arguments.name), vars(arguments))
     if arguments.sequences < 1 or (arguments.length or 2) < 2:
         raise VPRError("vpr data needs 1 or more sequences of 2 or more frames")
-    if arguments.sequences > MANY:
+    if arguments.sequences > PREPARE_ALL_ABOVE:
         prepare(data)
     else:
         prepare_for_few(data)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vpr.cli.show import print_json, print_table, tell
+from vpr.cli.show import print_json, print_message, print_table
 
 DESCRIPTION = """\
 Match predicted boundaries with true ones, one to one: as many as possible within the tolerance,
@@ -63,9 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(result)
     for line in result["missing"]:
-        tell(f"Missing: {line}")
+        print_message(f"Missing: {line}")
     for line in result["failed"]:
-        tell(f"Not counted: {line}")
+        print_message(f"Not counted: {line}")
     return 1 if result["missing"] or result["failed"] else 0
 
 

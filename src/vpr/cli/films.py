@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vpr.cli.model_and_data import open_model_and_data
 from vpr.cli.options import add_data, add_model, add_number, add_out_folder
-from vpr.cli.show import file_stem, print_json, print_table, progress_bar, tell
+from vpr.cli.show import file_stem, print_json, print_message, print_table, progress_bar
 from vpr.data import Dataset
 
 if TYPE_CHECKING:
     from vpr.generation.film import Film
     from vpr.model import VPR
 
-UNNAMED = ("help", "model", "path", "out", "json", "debug")  # options that are not in the file name
+NOT_IN_FILE_NAME = (
+    "help",
+    "model",
+    "path",
+    "out",
+    "json",
+    "debug",
+)  # options that are not in the file name
 
 
 class Table(NamedTuple):
@@ -37,7 +44,7 @@ def add_film_options(parser: argparse.ArgumentParser) -> None:
 
 def keep_defaults(parser: argparse.ArgumentParser) -> None:
     """Store the defaults of all options, which `write_and_print` compares with the values."""
-    defaults = {a.dest: a.default for a in parser._actions if a.dest not in UNNAMED}
+    defaults = {a.dest: a.default for a in parser._actions if a.dest not in NOT_IN_FILE_NAME}
     parser.set_defaults(defaults=defaults)
 
 
@@ -57,7 +64,7 @@ def write_and_print(command: str, arguments: argparse.Namespace, film: Film, tab
     with progress_bar(len(files)) as advance:
         write_film(film, files, advance)
     if "mp4" not in files:
-        tell("No MP4 without PyAV: pip install 'vpr-torch[video]'.")
+        print_message("No MP4 without PyAV: pip install 'vpr-torch[video]'.")
     if arguments.json:
         print_json(film.facts | {ending: str(path) for ending, path in files.items()})
     else:

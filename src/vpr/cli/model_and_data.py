@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from vpr.cli.show import progress_bars, tell
-from vpr.data.base import Dataset, Prepared, Recorded, longest
+from vpr.cli.show import print_message, progress_bars
+from vpr.data.base import Dataset, Prepared, Recorded, max_length
 
 if TYPE_CHECKING:
     from vpr.model import VPR
@@ -33,14 +33,16 @@ def prepare(data: Dataset) -> None:
 
 
 def sequence_length(arguments: argparse.Namespace, data: Dataset) -> int:
-    """`--length`; unless given, the usual length, or less if recordings are shorter."""
+    """`--length`; by default the length of the command, or less if recordings are shorter."""
     if arguments.length is not None:
         return int(arguments.length)
-    usual, most = int(arguments.usual_length), longest(data)
-    if most is None or not 2 <= most < usual:
-        return usual
-    tell(f"Sequences have {most} frames instead of {usual}: this part of the data has no more.")
-    return most
+    default, limit = int(arguments.default_length), max_length(data)
+    if limit is None or not 2 <= limit < default:
+        return default
+    print_message(
+        f"Sequences have {limit} frames instead of {default}: this part of the data has no more."
+    )
+    return limit
 
 
 def prepare_for_few(data: Dataset) -> None:

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 from vpr.errors import VPRError
-from vpr.executors import PLACES, Executor
+from vpr.executors import BACKENDS, Executor
 from vpr.executors.base import Shard
 
 MODEL_HELP = "A run folder, a shipped model or a Hugging Face Hub id, OWNER/NAME[@REVISION]."
@@ -67,7 +67,7 @@ def add_sequences(
     add_number(parser, "--sequences", sequences, "Number of sequences.")
     fewer = f"[{length}, or as many as a recording has]"
     parser.add_argument("--length", type=int, metavar="N", help=f"Frames per sequence. {fewer}")
-    parser.set_defaults(usual_length=length)
+    parser.set_defaults(default_length=length)
     add_number(parser, "--seed", seed, "Random seed.")
 
 
@@ -79,7 +79,7 @@ def add_executor(parser: argparse.ArgumentParser, jobs: int) -> None:
     """Where work runs: `--on`, `--jobs` and `--shard`."""
     parser.add_argument(
         "--on",
-        choices=PLACES,
+        choices=BACKENDS,
         default="local",
         help="Run on this machine, on the Ray cluster of RAY_ADDRESS, or as Slurm jobs with the "
         "options in SBATCH_PARTITION, SBATCH_TIMELIMIT, … [local]",
@@ -90,7 +90,7 @@ def add_executor(parser: argparse.ArgumentParser, jobs: int) -> None:
         metavar="N",
         help=f"How many run at a time, one core each. [{jobs}; as many as a cluster can]",
     )
-    parser.set_defaults(usual_jobs=jobs)
+    parser.set_defaults(default_jobs=jobs)
     parser.add_argument(
         "--shard",
         type=shard,
@@ -106,7 +106,7 @@ def chosen_executor(arguments: argparse.Namespace, logs: Path, *, reuse: bool) -
 
     jobs = arguments.jobs
     if jobs is None and arguments.on == "local":
-        jobs = arguments.usual_jobs
+        jobs = arguments.default_jobs
     if jobs is not None:
         at_least_one(jobs=jobs)
     return make_executor(arguments.on, jobs, logs / ".slurm", reuse=reuse)

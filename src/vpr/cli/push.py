@@ -9,10 +9,10 @@ from typing import Any
 
 from vpr.cli.model_and_data import prepare
 from vpr.cli.options import add_number
-from vpr.cli.show import print_json, progress_bar, say, tell
+from vpr.cli.show import print_json, print_line, print_message, progress_bar
 from vpr.errors import VPRError
 
-SHOWN = ("elbo", "reconstruction", "f1", "update_rate")
+CARD_METRICS = ("elbo", "reconstruction", "f1", "update_rate")
 DESCRIPTION = """\
 Upload weights and configuration of a run folder, and a model card with data, recipe, metrics and
 licence. The metrics are those of vpr evaluate, on data that was not used for training. Log in with
@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(published._asdict() | {"pinned": published.pinned, "metrics": metrics})
     else:
-        say(published.url)
-        tell(f"Load exactly these weights with {published.pinned}")
+        print_line(published.url)
+        print_message(f"Load exactly these weights with {published.pinned}")
     return 0
 
 
@@ -70,7 +70,7 @@ def _metrics(arguments: argparse.Namespace) -> dict[str, float]:
                 on_progress=lambda done: advance(done, "sequences for the card"),
             )
     except VPRError as error:  # for example, footage that is not on this machine
-        tell(f"The card has no metrics: {error}")
+        print_message(f"The card has no metrics: {error}")
         return {}
     return _flat(result)
 
@@ -81,6 +81,6 @@ def _flat(result: dict[str, Any], prefix: str = "") -> dict[str, float]:
     for key, value in result.items():
         if isinstance(value, dict):
             numbers |= _flat(value, f"{prefix}{key} ")
-        elif key in SHOWN:
+        elif key in CARD_METRICS:
             numbers[f"{prefix}{key}"] = float(value)
     return numbers

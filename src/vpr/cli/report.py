@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vpr.cli.model_and_data import open_model_and_data, sequence_length
 from vpr.cli.options import add_data, add_model, add_sequences
-from vpr.cli.show import file_stem, print_json, print_table, progress_bar, tell
+from vpr.cli.show import file_stem, print_json, print_message, print_table, progress_bar
 from vpr.errors import VPRError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = RunFolder(arguments.model)
     unfinished = _unfinished(folder)
     if unfinished is not None:
-        tell("The model was trained for {:,} of {:,} steps.".format(*unfinished))
+        print_message("The model was trained for {:,} of {:,} steps.".format(*unfinished))
     with progress_bar(arguments.sequences) as advance:
         report = run_report(
             model,
@@ -75,8 +75,8 @@ def _unfinished(folder: RunFolder) -> tuple[int, int] | None:
         step, config = int(folder.load().notes["step"]), folder.config()
     except VPRError:  # no run, or one of an older version
         return None
-    usual = PRESETS.get(config.preset, config)
-    intended = max(config.training.steps, usual.training.steps)
+    original = PRESETS.get(config.preset, config)
+    intended = max(config.training.steps, original.training.steps)
     return (step, intended) if step < intended else None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vpr.cli.options import add_executor, add_out_folder, chosen_executor
-from vpr.cli.show import print_json, print_table, progress_bars, tell
+from vpr.cli.show import print_json, print_message, print_table, progress_bars
 from vpr.errors import VPRError
 
 DESCRIPTION = """\
@@ -78,18 +78,18 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.shard,
     )
     todo = missing(request)
-    tell(f"{chosen.title}: {len(todo)} runs to go, {chosen.cost}")
+    print_message(f"{chosen.title}: {len(todo)} runs to go, {chosen.cost}")
     with progress_bars([job.title for job in todo]) as advance:
         ending = reproduce(
             request, executor, lambda now: advance(now.task, now.done, now.total or 1, now.note)
         )
     for title in ending.elsewhere:
-        tell(f"{title} is being run by another process.")
+        print_message(f"{title} is being run by another process.")
     for title, words in ending.failed.items():
-        tell(f"{title} failed: {words}")
+        print_message(f"{title} failed: {words}")
     _print(_results(arguments, chosen), arguments.json)
     if ending.stopped:
-        tell("Stopped; run the same command again to resume.")
+        print_message("Stopped; run the same command again to resume.")
         return 130
     return 1 if ending.failed else 0
 

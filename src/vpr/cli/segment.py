@@ -17,10 +17,10 @@ from vpr.cli.options import (
     numbers,
     seconds,
 )
-from vpr.cli.show import print_json, print_table, progress_bars, say, tell
+from vpr.cli.show import print_json, print_line, print_message, print_table, progress_bars
 from vpr.errors import VPRError
 
-ADAPT = 120.0  # seconds
+ADAPT_SECONDS = 120.0  # seconds
 
 if TYPE_CHECKING:
     from vpr.executors.base import JobProgress
@@ -107,7 +107,7 @@ def _add_adapt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         how = {"action": "store_const"}
     parser.add_argument(
         "--adapt",
-        const=ADAPT,
+        const=ADAPT_SECONDS,
         help="Train on this footage first, for TIME including reading it: the model of --model, or "
         "a new one. It is kept in the folder of --out with -model after its name. [2min]",
         **how,
@@ -134,7 +134,7 @@ def _adapted(arguments: argparse.Namespace) -> str:
             force=arguments.force,
             on_progress=lambda note, done, total: advance(0, done, total, note),
         )
-    tell(f"Model: {folder}, for example for vpr segment --model.")
+    print_message(f"Model: {folder}, for example for vpr segment --model.")
     return str(folder)
 
 
@@ -185,7 +185,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print_problem(outcome: Outcome) -> None:
     if outcome.problem is not None:
-        tell(f"vpr: {' '.join(outcome.problem.split())}")
+        print_message(f"vpr: {' '.join(outcome.problem.split())}")
 
 
 def _print_results(outcomes: list[Outcome], model: str, arguments: argparse.Namespace) -> int:
@@ -205,10 +205,10 @@ def _print_results(outcomes: list[Outcome], model: str, arguments: argparse.Name
         _print_table(outcomes, model, arguments)
     _print_warnings(outcomes)
     if elsewhere:
-        tell(f"{elsewhere} of {len(outcomes)} are being segmented by other processes.")
+        print_message(f"{elsewhere} of {len(outcomes)} are being segmented by other processes.")
     if failed and len(outcomes) > 1:
         names = ", ".join(outcome.source for outcome in failed)
-        tell(f"vpr: {len(failed)} of {len(outcomes)} failed or are damaged: {names}")
+        print_message(f"vpr: {len(failed)} of {len(outcomes)} failed or are damaged: {names}")
     return 1 if failed else 0
 
 
@@ -217,7 +217,7 @@ def _print_warnings(outcomes: list[Outcome]) -> None:
     for text in dict.fromkeys(text for outcome in outcomes for text in outcome.warnings):
         names = [outcome.source for outcome in outcomes if text in outcome.warnings]
         where = f" ({', '.join(names)})" if len(names) < len(outcomes) else ""
-        tell(f"Warning: {text}{where}")
+        print_message(f"Warning: {text}{where}")
 
 
 def _print_table(outcomes: list[Outcome], model: str, arguments: argparse.Namespace) -> None:
@@ -240,7 +240,7 @@ def _print_table(outcomes: list[Outcome], model: str, arguments: argparse.Namesp
         ending = ".sweep.png" if arguments.sweep else ".html"
         pages = [name for outcome in outcomes for name in outcome.files if name.endswith(ending)]
         several = f"Files: {arguments.out}"
-        say(f"Open {arguments.out / pages[0]}." if len(pages) == 1 else several)
+        print_line(f"Open {arguments.out / pages[0]}." if len(pages) == 1 else several)
 
 
 def _count(events: Any) -> str:

@@ -19,12 +19,12 @@ from vpr.utils.printable import printable
 messages = Console(stderr=True)
 
 
-def tell(line: str) -> None:
+def print_message(line: str) -> None:
     """Print a message to standard error, without markup, line breaks and control characters."""
     messages.print(printable(line), markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line to standard output, without control characters."""
     print(printable(line))
 
@@ -37,7 +37,7 @@ def file_stem(command: str, model: str) -> str:
 def print_json(data: Any) -> None:
     # Line by line: JSON escapes only some of the control characters.
     for line in json.dumps(data, indent=2, ensure_ascii=False).split("\n"):
-        say(line)
+        print_line(line)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -46,7 +46,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
         table.add_column(column, justify="left" if number == 0 else "right")
     for row in rows:
         table.add_row(*(Text(_cell(cell)) for cell in row))  # a Text has no markup
-    say(title)
+    print_line(title)
     Console().print(table)
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from vpr.cli.config_flags import add_config_flags, apply_flags, changed_fields, value_of
 from vpr.cli.model_and_data import prepare
 from vpr.cli.options import add_threads
-from vpr.cli.show import print_json, print_table, progress_bar, progress_bars, tell
+from vpr.cli.show import print_json, print_message, print_table, progress_bar, progress_bars
 from vpr.config import RunConfig
 from vpr.data import Vectors, Video, unseen
-from vpr.data.base import Recorded, longest
+from vpr.data.base import Recorded, max_length
 from vpr.errors import VPRError
 from vpr.presets import PRESETS, preset
 from vpr.training.additions import ADDITIONS, without
@@ -26,8 +26,8 @@ from vpr.utils.config_json import to_dict
 if TYPE_CHECKING:
     from vpr.training.loop import Progress
 
-SEQUENCES = 64  # for the held-out ELBO
-COMMON = (  # fields that --help shows; --help-all shows all
+HELD_OUT_SEQUENCES = 64  # for the held-out ELBO
+COMMON_OPTIONS = (  # fields that --help shows; --help-all shows all
     *("seed", "data", "model.levels", "training.steps", "training.batch_size"),
     *("training.length", "training.learning_rate"),
 )
@@ -77,7 +77,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
     def is_shown(name: str) -> bool:
         of_data = chosen is not None and name.startswith("data.")
-        return name in COMMON or of_data or "--help-all" in words
+        return name in COMMON_OPTIONS or of_data or "--help-all" in words
 
     add_config_flags(parser, chosen or RunConfig(), words, is_shown=is_shown)
 
@@ -100,7 +100,7 @@ class TrainingBar:
         if not self.first:
             self.start, self.first = perf_counter(), now.step
             done_before = f", resuming from step {now.step - 1}" if now.step > 1 else ""
-            tell(self.title + done_before)
+            print_message(self.title + done_before)
         done = now.step - self.first
         rate = done / (perf_counter() - self.start) if done else 0.0
         kls = " ".join(f"{value:.1f}" for value in now.kl)
@@ -110,7 +110,7 @@ class TrainingBar:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.training.distributed import is_main_process, usual_devices, usual_nodes
+    from vpr.training.distributed import default_devices, default_nodes, is_main_process
     from vpr.training.loop import train
     from vpr.utils.threads import use_threads
 
@@ -132,8 +132,8 @@ def run(arguments: argparse.Namespace) -> int:
             on_step=bar,
             until=arguments.until,
             accelerator=arguments.accelerator,
-            devices=usual_devices() if arguments.devices is None else arguments.devices,
-            nodes=usual_nodes() if arguments.nodes is None else arguments.nodes,
+            devices=default_devices() if arguments.devices is None else arguments.devices,
+            nodes=default_nodes() if arguments.nodes is None else arguments.nodes,
             strategy=arguments.strategy,
         )
     if not is_main_process():
@@ -142,9 +142,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"run": str(out)} | outcome._asdict() | held_out)
     elif outcome.finished:
-        tell(f"Done: {out}. Next: {_next(config, out)}")
+        print_message(f"Done: {out}. Next: {_next(config, out)}")
     else:
-        tell(f"Stopped at step {outcome.step}; run the same command again to resume.")
+        print_message(f"Stopped at step {outcome.step}; run the same command again to resume.")
     return 130 if outcome.interrupted else 0
 
 
@@ -217,18 +217,18 @@ def _held_out(config: RunConfig, out: Path) -> dict[str, dict[str, Any]]:
     from vpr.pretrained import load_model
 
     try:
-        most = longest(unseen(config.data)) or 0
+        most = max_length(unseen(config.data)) or 0
         length = min(most, config.training.length) if most > 1 else config.training.length
-        with progress_bar(SEQUENCES) as advance:
+        with progress_bar(HELD_OUT_SEQUENCES) as advance:
             result = evaluate(
                 load_model(out),
                 config.data,
-                sequences=SEQUENCES,
+                sequences=HELD_OUT_SEQUENCES,
                 length=length,
                 on_progress=lambda done: advance(done, "held-out sequences"),
             )
     except VPRError as error:  # the run is complete without it
-        tell(f"No held-out ELBO: {error}")
+        print_message(f"No held-out ELBO: {error}")
         return {}
-    tell(f"Held-out ELBO {result['elbo']:.1f} nats per frame.")
+    print_message(f"Held-out ELBO {result['elbo']:.1f} nats per frame.")
     return {"held_out": {key: result[key] for key in ("elbo", "reconstruction", "kl")}}

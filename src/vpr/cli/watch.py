@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vpr.cli.options import add_footage, finite
-from vpr.cli.show import tell
+from vpr.cli.show import print_message
 from vpr.errors import VPRError
 from vpr.utils.printable import printable
 
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         display.close()
     if source.problem:
-        tell(source.problem)
+        print_message(source.problem)
         return 1
     return 0
 

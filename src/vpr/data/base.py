@@ -69,12 +69,12 @@ class Preprocessed(Protocol):
 class Limited(Protocol):
     """A dataset whose sequences cannot be longer than its recordings."""
 
-    def longest(self) -> int: ...
+    def max_length(self) -> int: ...
 
 
-def longest(data: Dataset) -> int | None:
+def max_length(data: Dataset) -> int | None:
     """The number of frames of the longest possible sequence; None if there is no limit."""
-    return data.longest() if isinstance(data, Limited) else None
+    return data.max_length() if isinstance(data, Limited) else None
 
 
 def factor_of(level: int, batch: Batch) -> str:

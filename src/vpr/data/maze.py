@@ -41,14 +41,14 @@ LABELS = {  # factors, those of levels 1, 2 and 3 first
 HALLWAYS_PER_WORLD = 8  # rendered as one world; a complete maze would be slower
 HALLWAYS_AHEAD = 3  # further hallways in each world; the third is never visible
 
-MOST_FRAMES = 1_000_000  # 12 GB
+MAX_FRAMES = 1_000_000  # 12 GB
 
 VERSION = 1  # raise it when walks or pictures change
 
 # (plan, positions) → frames
 RenderFrames = Callable[[Plan, NDArray[np.float32]], NDArray[np.uint8]]
-EXTRA = "pip install 'vpr-torch[maze]'"
-LIBRARIES = "apt install libegl1 libgl1 libglu1-mesa libfreetype6"
+PIP_INSTALL = "pip install 'vpr-torch[maze]'"
+APT_INSTALL = "apt install libegl1 libgl1 libglu1-mesa libfreetype6"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class MiniworldMaze:
             "a heading_noise from 0 to 15 degrees": 0 <= self.heading_noise <= 15,
             "1 or more walks, and unseen_walks": min(self.walks, self.unseen_walks) >= 1,
             "walks of 2 frames or more": self.frames >= 2,
-            f"at most {MOST_FRAMES} frames in all": self._all_frames() <= MOST_FRAMES,
+            f"at most {MAX_FRAMES} frames in all": self._all_frames() <= MAX_FRAMES,
         }
         for rule, holds in rules.items():
             if not holds:
@@ -106,6 +106,10 @@ class MiniworldMaze:
             with open_renderer() as render_frames:
                 walks = self._record_walks(render_frames, on_progress)
                 write_recording(self._path(), self._layout(), walks)
+
+    def max_length(self) -> int:
+        """The largest possible number of frames in a sequence: the length of a walk."""
+        return self.frames
 
     def unseen(self) -> MiniworldMaze:
         """The same maze with the walks for evaluation."""
@@ -175,10 +179,10 @@ def open_renderer() -> Iterator[RenderFrames]:
         with contextlib.redirect_stdout(io.StringIO()):  # miniworld prints messages
             env = MazeEnv()
     except ModuleNotFoundError as error:
-        raise VPRError(f"recording the maze needs miniworld: {EXTRA}") from error
+        raise VPRError(f"recording the maze needs miniworld: {PIP_INSTALL}") from error
     except Exception as error:  # missing libraries and drivers raise many kinds of errors
         reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise VPRError(f"miniworld cannot draw here ({reason}): {LIBRARIES}") from error
+        raise VPRError(f"miniworld cannot draw here ({reason}): {APT_INSTALL}") from error
     try:
         yield env.render_frames
     finally:

@@ -84,8 +84,8 @@ class Vectors:
         windows = draw_windows(self._spans(), (1,), (count, length), rng, read.fill, self.frame)
         return Batch(windows, {}, {})
 
-    def longest(self) -> int:
-        """Vectors of the longest sequence."""
+    def max_length(self) -> int:
+        """The largest possible number of vectors in a sequence."""
         return longest_window(self._spans(), (1,))
 
     def prepare(self, on_progress: OnProgress | None = None) -> None:

@@ -75,8 +75,8 @@ class Video:
         """The held-out part of the footage."""
         return replace(self, evaluating=True)
 
-    def longest(self) -> int:
-        """Frames of the longest sequence."""
+    def max_length(self) -> int:
+        """The largest possible number of frames in a sequence."""
         return longest_window(self._spans(), self.strides)
 
     def _spans(self) -> list[Span]:

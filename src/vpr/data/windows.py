@@ -59,7 +59,7 @@ def _first_held_out(clip: Clip, held_out: float) -> int:
     return clip.frames - round(clip.frames * held_out)
 
 
-def from_bytes(window: NDArray[np.float32], frames: NDArray[Any]) -> None:
+def scale_bytes(window: NDArray[np.float32], frames: NDArray[Any]) -> None:
     """Brightness in [0, 1]."""
     window[:] = frames
     window /= 255  # per window, while it is in the CPU cache
@@ -70,7 +70,7 @@ def draw_windows(
     strides: Sequence[int],
     shape: tuple[int, int],
     rng: np.random.Generator,
-    fill: Fill = from_bytes,
+    fill: Fill = scale_bytes,
     frame: tuple[int, ...] | None = None,
 ) -> NDArray[np.float32]:
     """Random windows (count, length, *frame), each with a random stride.

@@ -16,7 +16,10 @@ from vpr.evaluation.tolerance import Scale
 
 # In this order, if a folder has several files of a name.
 SUFFIXES = (".csv", ".json", ".jsonl", ".eaf", ".txt")
-CLOSE = {"time": Fraction(1, 20), "frame": Fraction(1)}  # intervals without a gap; see `intervals`
+MAX_GAP = {
+    "time": Fraction(1, 20),
+    "frame": Fraction(1),
+}  # intervals without a gap; see `intervals`
 
 Owner = tuple[Scale, int | None, str | None, str | None]  # scale, level, file, annotator
 
@@ -75,7 +78,7 @@ def _marks(path: Path) -> Iterator[Mark]:
         scale, interval = values.interval()
         intervals[(scale, *owner)].append(interval)
     for (scale, *rest), each in intervals.items():
-        for place in boundaries_of(each, CLOSE[scale]):
+        for place in boundaries_of(each, MAX_GAP[scale]):
             pair = (place, None) if scale == "time" else (None, place)
             yield Mark(*pair, *rest)
 

@@ -19,7 +19,7 @@ from vpr.generation.generate import Below, decode, rollout, sample
 from vpr.model import VPR
 
 CHUNK = 32  # sequences per batch, to bound the memory
-PIECE = 50  # frames of a baseline decoded at once, to bound the memory
+ROLLOUT_CHUNK = 50  # frames of a baseline decoded at once, to bound the memory
 
 
 def read_rollout(
@@ -78,8 +78,8 @@ def read_open_loop(
     def read(part: Tensor) -> Reading:
         state: Any = model.observe(part).state
         pieces = []
-        for start in range(0, frames, PIECE):
-            steps = min(PIECE, frames - start)
+        for start in range(0, frames, ROLLOUT_CHUNK):
+            steps = min(ROLLOUT_CHUNK, frames - start)
             made = model.rollout(state, 1, steps, samples=samples, generator=generator)
             pieces.append(reader(made.frames))
             state = made.state

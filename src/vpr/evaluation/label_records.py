@@ -21,7 +21,7 @@ from vpr.utils.fractions import bounded_fraction
 
 Records = Iterator[tuple[str, Mapping[str, Any]]]  # location in the file, and values
 
-PLACES = ({"time"}, {"frame"}, {"start", "end"}, {"start_frame", "end_frame"})
+REQUIRED_COLUMNS = ({"time"}, {"frame"}, {"start", "end"}, {"start_frame", "end_frame"})
 HEADER = "a column 'time' or 'frame', or 'start' and 'end'"
 
 
@@ -39,7 +39,7 @@ def _from_csv(path: Path) -> Records:
         names = [name.strip().lower() for name in rows.fieldnames or []]
         if not names:
             raise VPRError(f"{path} is empty: it needs a header with {HEADER}")
-        if not any(columns <= set(names) for columns in PLACES):
+        if not any(columns <= set(names) for columns in REQUIRED_COLUMNS):
             has = ", ".join(names)
             raise VPRError(f"{path} needs {HEADER} in its header, it has: {has}")
         rows.fieldnames = names
@@ -88,7 +88,7 @@ def _from_lines(path: Path) -> Records:
         entries = [parse_json(line, bounded_fraction) for line in lines if line]
         found = [dict(entry) for entry in entries if "level" in entry]
     except (ValueError, TypeError):
-        raise VPRError(NO_LIST.format(path=path)) from None
+        raise VPRError(NO_BOUNDARIES.format(path=path)) from None
     yield from ((f"entry {n}", entry) for n, entry in enumerate(found, start=1))
 
 
@@ -100,11 +100,11 @@ def _from_json(path: Path) -> Records:
         studio = any({"annotations", "predictions"} & set(task) for task in tasks)
         found = list(_regions(tasks) if studio else tasks)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise VPRError(NO_LIST.format(path=path)) from None
+        raise VPRError(NO_BOUNDARIES.format(path=path)) from None
     yield from ((f"entry {n}", entry) for n, entry in enumerate(found, start=1))
 
 
-NO_LIST = (
+NO_BOUNDARIES = (
     "{path} has no list of boundaries: expected JSON of vpr segment, vpr watch or Label Studio"
 )
 

@@ -71,8 +71,8 @@ class LabelledVideos:
         return [
             Video(
                 "/".join(part for part in (name, file) if part) or predicted.stem,
-                _where(found, file),
-                _by_annotator({label: _where(marks, file) for label, marks in real.items()}),
+                _of_file(found, file),
+                _by_annotator({label: _of_file(marks, file) for label, marks in real.items()}),
             )
             for file in sorted(set[str | None]().union(*files), key=str) or [None]
         ]
@@ -98,7 +98,7 @@ class LabelledVideos:
         )
 
 
-def _where(marks: Marks, file: str | None) -> Marks:
+def _of_file(marks: Marks, file: str | None) -> Marks:
     return Marks(marks.path, [mark for mark in marks.marks if mark.file == file])
 
 
@@ -121,7 +121,7 @@ def _by_annotator(labels: Mapping[str, Marks]) -> dict[str, Marks]:
 def _by_name(folder: Path) -> dict[str, Path]:
     """Files by path in the folder, without the suffix."""
     paths = sorted(path for path in folder.rglob("*") if _is_labels(path))
-    paths.sort(key=lambda path: _place(path), reverse=True)  # the first one is used
+    paths.sort(key=lambda path: _preference(path), reverse=True)  # the first one is used
     named = {str(path.relative_to(folder).with_suffix("")): path for path in paths}
     if not named:
         raise VPRError(f"no {', '.join(SUFFIXES)} files in {folder}")
@@ -133,5 +133,5 @@ def _is_labels(path: Path) -> bool:
     return known and path.is_file()
 
 
-def _place(path: Path) -> int:
+def _preference(path: Path) -> int:
     return SUFFIXES.index(path.suffix.lower())

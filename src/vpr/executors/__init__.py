@@ -10,20 +10,20 @@ from vpr.executors.on_ray import RayCluster
 from vpr.executors.on_slurm import SlurmCluster
 from vpr.executors.processes import Processes, ThisProcess
 
-Place = Literal["local", "ray", "slurm"]
-PLACES: tuple[Place, ...] = get_args(Place)
+Backend = Literal["local", "ray", "slurm"]
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 __all__ = ["PLACES", "Executor", "Place", "make_executor"]
 
 
-def make_executor(place: Place, workers: int | None, logs: Path, *, reuse: bool) -> Executor:
+def make_executor(backend: Backend, workers: int | None, logs: Path, *, reuse: bool) -> Executor:
     """The executor for `--on`: at most `workers` tasks at a time.
 
     With `reuse`, tasks can share a process, and one local worker is this process.
     """
-    if place == "ray":
+    if backend == "ray":
         return RayCluster(workers, reuse)
-    if place == "slurm":
+    if backend == "slurm":
         return SlurmCluster(logs, workers)
     if reuse and (workers or 1) == 1:
         return ThisProcess()

@@ -43,7 +43,7 @@ class Failed(NamedTuple):
 
 
 OnProgress = Callable[[JobProgress], None]
-Ends = Generator[Done | Failed, None, None]
+TaskResults = Generator[Done | Failed, None, None]
 
 
 class Work(NamedTuple):
@@ -68,7 +68,7 @@ class Executor(ABC):
         setup: Setup,
         on_progress: OnProgress,
         stop_requests: Sequence[int] = (),
-    ) -> Ends:
+    ) -> TaskResults:
         """Run all tasks, and yield each when it ends.
 
         `setup` runs once in each process and gives the function that runs a task; both it and the
@@ -78,10 +78,10 @@ class Executor(ABC):
         return self._run(Work(tasks, setup, on_progress, stop_requests))
 
     @abstractmethod
-    def _run(self, work: Work) -> Ends: ...
+    def _run(self, work: Work) -> TaskResults: ...
 
 
-def run_one(run: Run, number: int, task: Any, on_progress: OnProgress) -> Done | Failed:
+def run_task(run: Run, number: int, task: Any, on_progress: OnProgress) -> Done | Failed:
     """Run a task; mistakes of the user become a `Failed`."""
 
     def report(done: int, total: int | None, note: str) -> None:

@@ -1,10 +1,10 @@
 """Claims: files that keep processes and machines with a shared folder from repeating work.
 
 A claim is a `filelock.SoftFileLease`: a file that is created atomically, names its owner, and is
-refreshed while the owner works. It expires when its owner is a process of this machine that no
-longer exists, or when it was not refreshed for `LEASE` seconds, measured by the clock of the
-process that wants it. A process that was suspended for longer may overlap with the one that took
-its work over; results are written atomically, so that one of the two remains.
+refreshed while the owner works. It expires if its owner was a process on this machine that no
+longer exists, or if it has not been refreshed for `LEASE_SECONDS`, measured with the clock of the
+process that tries to take it. A process that was suspended for longer than that may repeat work
+that another process has taken over. Results are written atomically, so one of the two is kept.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from typing import Any
 from filelock import LeaseSettingsMismatch, SoftFileLease, Timeout
 
 from vpr.errors import VPRError
-from vpr.executors.base import Done, Ends, Executor, JobProgress, OnProgress, Setup
+from vpr.executors.base import Done, Executor, JobProgress, OnProgress, Setup, TaskResults
 from vpr.utils.files import why
 
-LEASE = 60.0  # seconds; the same for all processes
-LAST_PATIENCE = LEASE + 5.0  # seconds, enough to see that a claim is not refreshed
-SUFFIX = ".claim"
+LEASE_SECONDS = 60.0  # seconds; the same for all processes
+FINAL_TIMEOUT = LEASE_SECONDS + 5.0  # seconds, enough to see that a claim is not refreshed
+CLAIM_SUFFIX = ".claim"
 
 
-class Held(Enum):
+class Claimed(Enum):
     """The result of a task that another process has claimed."""
 
     ELSEWHERE = "elsewhere"
 
 
 @contextmanager
-def claimed(path: Path, patience: float) -> Iterator[bool]:
+def claimed(path: Path, timeout: float) -> Iterator[bool]:
     """Claim a piece of work by the file `path`; False if another process still holds it."""
-    lease = SoftFileLease(path, lease_duration=LEASE)
+    lease = SoftFileLease(path, lease_duration=LEASE_SECONDS)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(Timeout):
             lease.acquire(timeout=0)  # or remove the claim of a process that is dead
         if not lease.is_locked:
-            lease.acquire(timeout=patience)
+            lease.acquire(timeout=timeout)
     except Timeout:
         yield False
         return
@@ -62,15 +62,15 @@ def run_claimed(
     setup: Callable[[float], Setup],
     on_progress: OnProgress,
     stop_requests: Sequence[int] = (),
-) -> Ends:
+) -> TaskResults:
     """Run tasks that are claimed; those that other processes hold are tried once more at the end.
 
-    `setup` is given the patience for `claimed`. Tasks whose claims are still refreshed at the end
-    have the result `Held.ELSEWHERE`.
+    `setup` is given the timeout for `claimed`. Tasks whose claims are still refreshed at the end
+    have the result `Claimed.ELSEWHERE`.
     """
     held = []
     for end in executor.run(tasks, setup(0.0), on_progress, stop_requests):
-        if isinstance(end, Done) and end.result is Held.ELSEWHERE:
+        if isinstance(end, Done) and end.result is Claimed.ELSEWHERE:
             held.append(end.task)
         else:
             yield end
@@ -81,5 +81,5 @@ def run_claimed(
         on_progress(now._replace(task=held[now.task]))
 
     again = [tasks[number] for number in held]
-    for end in executor.run(again, setup(LAST_PATIENCE), report, stop_requests):
+    for end in executor.run(again, setup(FINAL_TIMEOUT), report, stop_requests):
         yield end._replace(task=held[end.task])

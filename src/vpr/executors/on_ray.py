@@ -14,21 +14,21 @@ from typing import Any
 from vpr.errors import VPRError
 from vpr.executors.base import (
     Done,
-    Ends,
     Executor,
     Failed,
     JobProgress,
     OnProgress,
     Run,
     Setup,
+    TaskResults,
     Work,
-    run_one,
+    run_task,
 )
 
-POLL = 0.5  # seconds between checks for progress and stop requests
-RETRIES = 2  # of a task whose process died, as it does if a file makes the decoder crash
-REPORT_EVERY = 1.0  # seconds
-CONNECT = 10.0  # seconds
+POLL_INTERVAL = 0.5  # seconds between checks for progress and stop requests
+MAX_RETRIES = 2  # of a task whose process died, as it does if a file makes the decoder crash
+REPORT_INTERVAL = 1.0  # seconds
+CONNECT_TIMEOUT = 10.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class RayCluster(Executor):
     workers: int | None = None
     reuse: bool = True  # a process runs several tasks, one after the other
 
-    def _run(self, work: Work) -> Ends:
+    def _run(self, work: Work) -> TaskResults:
         ray = _connected()
         from ray.util.queue import Queue
 
         progress = Queue(actor_options={"num_cpus": 0})
-        execute = ray.remote(num_cpus=1, max_retries=RETRIES, max_calls=0 if self.reuse else 1)(
+        execute = ray.remote(num_cpus=1, max_retries=MAX_RETRIES, max_calls=0 if self.reuse else 1)(
             _execute
         )
         shared = ray.put(work.setup), os.getcwd(), progress
@@ -56,7 +56,7 @@ class RayCluster(Executor):
                 while waiting and len(running) < most and not work.stop_requests:
                     number, task = waiting.pop()
                     running[execute.remote(run_id, *shared, number, task)] = number
-                ended, _ = ray.wait(list(running), timeout=POLL)
+                ended, _ = ray.wait(list(running), timeout=POLL_INTERVAL)
                 for message in progress.get_nowait_batch(progress.qsize()):
                     work.on_progress(message)
                 for future in ended:
@@ -95,7 +95,7 @@ def _check_reachable(address: str) -> None:
     """Ray itself tries for minutes to reach a HOST:PORT where nothing listens."""
     host, _, port = address.rpartition(":")
     if port.isdigit() and "//" not in address:
-        socket.create_connection((host, int(port)), timeout=CONNECT).close()
+        socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT).close()
 
 
 def _end(ray: Any, future: Any, number: int) -> Done | Failed:
@@ -121,7 +121,7 @@ def _execute(
         use_threads(1)
         _ready.clear()
         _ready[run_id] = setup()
-    return run_one(_ready[run_id], number, task, _throttled(progress))
+    return run_task(_ready[run_id], number, task, _throttled(progress))
 
 
 def _enter(folder: str) -> None:
@@ -135,11 +135,11 @@ def _enter(folder: str) -> None:
 
 
 def _throttled(progress: Any) -> OnProgress:
-    last = -REPORT_EVERY
+    last = -REPORT_INTERVAL
 
     def send(message: JobProgress) -> None:
         nonlocal last
-        if monotonic() - last >= REPORT_EVERY:
+        if monotonic() - last >= REPORT_INTERVAL:
             last = monotonic()
             progress.actor.put_nowait.remote(message)  # without waiting for the answer
 

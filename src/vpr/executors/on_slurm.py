@@ -11,12 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from vpr.errors import VPRError
-from vpr.executors.base import Done, Ends, Executor, Failed, JobProgress, Setup, Work, run_one
+from vpr.executors.base import (
+    Done,
+    Executor,
+    Failed,
+    JobProgress,
+    Setup,
+    TaskResults,
+    Work,
+    run_task,
+)
 
-POLL = 1.0  # seconds between checks for ended jobs and stop requests
-LARGEST_ARRAY = 1000  # jobs; Slurm's usual limit is 1001
-AT_A_TIME = 256
-MINUTES = 24 * 60  # unless SBATCH_TIMELIMIT is set
+POLL_INTERVAL = 1.0  # seconds between checks for ended jobs and stop requests
+MAX_ARRAY_SIZE = 1000  # jobs; Slurm's usual limit is 1001
+DEFAULT_PARALLEL_JOBS = 256
+DEFAULT_MINUTES = 24 * 60  # unless SBATCH_TIMELIMIT is set
 
 
 @dataclass(frozen=True)
@@ -27,9 +36,9 @@ class SlurmCluster(Executor):
     workers: int | None = None
     cluster: str = "slurm"  # or "local", submitit's processes on this machine
 
-    def _run(self, work: Work) -> Ends:
+    def _run(self, work: Work) -> TaskResults:
         numbered = list(enumerate(work.tasks))
-        count = min(len(work.tasks), LARGEST_ARRAY)
+        count = min(len(work.tasks), MAX_ARRAY_SIZE)
         parts = [Part(work.setup, numbered[first::count]) for first in range(count)]
         running = dict(zip(self._submit(parts), parts, strict=True)) if parts else {}
         handled = 0
@@ -45,7 +54,7 @@ class SlurmCluster(Executor):
                     for job in running:
                         job.cancel()
                     handled = len(work.stop_requests)
-                time.sleep(POLL)
+                time.sleep(POLL_INTERVAL)
         finally:
             for job in running:
                 job.cancel()
@@ -60,8 +69,8 @@ class SlurmCluster(Executor):
             executor.update_parameters(
                 name="vpr",
                 cpus_per_task=1,
-                timeout_min=MINUTES,
-                slurm_array_parallelism=self.workers or AT_A_TIME,
+                timeout_min=DEFAULT_MINUTES,
+                slurm_array_parallelism=self.workers or DEFAULT_PARALLEL_JOBS,
             )
             with executor.batch():
                 return [executor.submit(part) for part in parts]
@@ -82,7 +91,7 @@ class Part:
 
         use_threads(1)
         run = self.setup()
-        return [run_one(run, number, task, lambda now: None) for number, task in self.tasks]
+        return [run_task(run, number, task, lambda now: None) for number, task in self.tasks]
 
     def checkpoint(self) -> Any:
         """Called by submitit before time runs out or the job is preempted: what to submit again.

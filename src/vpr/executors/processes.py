@@ -16,20 +16,29 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple
 
-from vpr.executors.base import Done, Ends, Executor, Failed, JobProgress, Setup, Work, run_one
+from vpr.executors.base import (
+    Done,
+    Executor,
+    Failed,
+    JobProgress,
+    Setup,
+    TaskResults,
+    Work,
+    run_task,
+)
 
-POLL = 0.2  # seconds between checks for stop requests
+POLL_INTERVAL = 0.2  # seconds between checks for stop requests
 
 
 class ThisProcess(Executor):
     """Runs one task after the other in this process."""
 
-    def _run(self, work: Work) -> Ends:
+    def _run(self, work: Work) -> TaskResults:
         run = work.setup()
         for number, task in enumerate(work.tasks):
             if work.stop_requests:
                 return
-            yield run_one(run, number, task, work.on_progress)
+            yield run_task(run, number, task, work.on_progress)
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,7 @@ class Processes(Executor):
     workers: int
     reuse: bool = True
 
-    def _run(self, work: Work) -> Ends:
+    def _run(self, work: Work) -> TaskResults:
         waiting = work.numbered()
         working: dict[Connection, Worker] = {}
         handled = 0
@@ -48,7 +57,7 @@ class Processes(Executor):
                 while waiting and len(working) < self.workers and not work.stop_requests:
                     worker = Worker.start(work.setup)
                     working[worker.connection] = worker.assign(*waiting.pop())
-                for connection in wait(list(working), POLL):
+                for connection in wait(list(working), POLL_INTERVAL):
                     worker = working[connection]  # type: ignore[index]
                     message = worker.receive()
                     if isinstance(message, JobProgress):
@@ -131,7 +140,7 @@ def _serve(connection: Connection, setup: Setup) -> None:
             number, task = connection.recv()
         except (EOFError, OSError):
             return
-        _send(connection, run_one(run, number, task, partial(_send, connection)))
+        _send(connection, run_task(run, number, task, partial(_send, connection)))
 
 
 def _send(connection: Connection, message: JobProgress | Done | Failed) -> None:

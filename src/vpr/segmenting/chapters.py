@@ -17,8 +17,8 @@ from vpr.segmenting.timeline import Timeline
 from vpr.utils.files import write_parts
 
 NTSC = Fraction(1000, 1001)  # 30 frames per second are 30000/1001 in NTSC
-CLOSE = Fraction(2, 10_000)  # containers with times in milliseconds are not exact
-JITTER = 0.0025  # seconds
+RATE_TOLERANCE = Fraction(2, 10_000)  # containers with times in milliseconds are not exact
+MAX_JITTER = 0.0025  # seconds
 
 
 class Chapter(NamedTuple):
@@ -58,7 +58,7 @@ def write_chapters(
 ) -> list[Path]:
     """Write one file per level in the format `form`; returns the paths."""
     paths = []
-    for level in timeline.reported:
+    for level in timeline.reported_levels:
         paths.append(path.with_name(f"{path.stem}.level{level}{path.suffix}"))
         write_parts(paths[-1], form(Chapters(timeline, level), timeline.source))
     return paths
@@ -72,9 +72,9 @@ def frame_rate(timeline: Timeline) -> Fraction:
     mean = timeline.frames / length
     whole = Fraction(max(round(mean), 1))
     for rate in (whole, whole * NTSC):
-        if abs(mean / rate - 1) < CLOSE:
+        if abs(mean / rate - 1) < RATE_TOLERANCE:
             return rate
-    constant = float(np.ptp(np.diff(timeline.times))) < JITTER
+    constant = float(np.ptp(np.diff(timeline.times))) < MAX_JITTER
     return mean.limit_denominator(1001) if constant else whole
 
 

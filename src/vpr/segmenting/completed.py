@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vpr.errors import VPRError
-from vpr.executors.claims import SUFFIX
+from vpr.executors.claims import CLAIM_SUFFIX
 from vpr.segmenting.output_names import Target, identity
 from vpr.utils.files import read_json, write_json
 from vpr.video.finding import images_in, is_address
@@ -34,7 +34,7 @@ class CompletedFiles:
 
     def summary(self, target: Target) -> dict[str, Any] | None:
         """The outcome of a complete piece; None if it must be segmented."""
-        record, state = self._read(target.name), state_of(target.source)
+        record, state = self._read(target.name), file_state(target.source)
         same = state is not None and record.get("state") == state
         if not same or record.get("made_by") != self.made_by:
             return None
@@ -49,7 +49,7 @@ class CompletedFiles:
             (self.out / name).unlink(missing_ok=True)
         record = {
             "source": identity(target.source),
-            "state": state_of(target.source),
+            "state": file_state(target.source),
             "made_by": self.made_by,
             "files": files,
             "summary": summary,
@@ -59,7 +59,7 @@ class CompletedFiles:
     def claim(self, target: Target) -> Path:
         """The file by which a process claims a piece, see `vpr.executors.claims`."""
         path = self._path(target.name)
-        return path.with_name(path.name + SUFFIX)
+        return path.with_name(path.name + CLAIM_SUFFIX)
 
     def _files(self, name: str, record: dict[str, Any]) -> list[str]:
         """The files of a record that can be ours: in one folder, called `name` with suffixes.
@@ -89,7 +89,7 @@ class CompletedFiles:
         return self.out / FOLDER / f"{name}.{self.ending}"
 
 
-def state_of(source: str) -> list[int] | None:
+def file_state(source: str) -> list[int] | None:
     """Size and modification time of a file or folder of pictures; None for a URL or device."""
     if is_address(source):
         return None

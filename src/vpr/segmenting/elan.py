@@ -37,7 +37,7 @@ def eaf(timeline: Timeline, folder: Path) -> bytes:
     _add_header(root, timeline.source, folder)
     order = ET.SubElement(root, "TIME_ORDER")
     slots: list[tuple[int, str]] = []  # milliseconds and name, two for each annotation
-    for level in timeline.reported:
+    for level in timeline.reported_levels:
         _add_tier(root, Chapters(timeline, level), slots)
     for time, name in sorted(slots, key=lambda slot: slot[0]):
         ET.SubElement(order, "TIME_SLOT", TIME_SLOT_ID=name, TIME_VALUE=str(time))

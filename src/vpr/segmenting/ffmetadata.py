@@ -9,7 +9,7 @@ from math import lcm
 
 from vpr.segmenting.chapters import Chapter, rounded
 
-LARGEST = 2**31 - 1  # of a numerator or denominator in ffmpeg
+MAX_INT32 = 2**31 - 1  # of a numerator or denominator in ffmpeg
 NANOSECONDS = 1_000_000_000
 
 
@@ -27,7 +27,7 @@ def _ticks(chapters: Iterable[Chapter]) -> int:
     """Ticks per second: exact if ffmpeg can represent them, else nanoseconds."""
     times = [time for chapter in chapters for time in (chapter.start, chapter.end)]
     exact = lcm(*(Fraction(time).denominator for time in times))
-    return exact if exact <= LARGEST else NANOSECONDS
+    return exact if exact <= MAX_INT32 else NANOSECONDS
 
 
 def _escaped(text: str) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.errors import VPRError
-from vpr.features.extract import FIT, AtRate, checked
+from vpr.features.extract import FIT, AtRate, extract_features
 from vpr.features.extractor import load_extractor, picture_size
 from vpr.model import VPR
 from vpr.pretrained import preprocessing_of
@@ -82,7 +82,7 @@ class ModelInput:
         """K pictures (K, H, W, C) or vectors (K, F): the features of pictures, if it uses them."""
         stacked: NDArray[Any] = np.stack(pictures)
         if stacked.ndim == 4 and self.extractor is not None:
-            stacked = checked(self.extractor, stacked)
+            stacked = extract_features(self.extractor, stacked)
         return stacked
 
     def scaled(self, rows: NDArray[Any]) -> Tensor:
@@ -103,12 +103,12 @@ def _as_source(what: Footage, fit: Fit, rate: Rate | None, **how: Any) -> Source
     if hasattr(what, "name") and hasattr(what, "expected"):
         return what  # type: ignore[return-value]
     if isinstance(what, Iterable):
-        return Frames(what)
+        return IterableSource(what)
     raise VPRError(f"footage must be a path, an array or frames, not {type(what).__name__}")
 
 
 @dataclass
-class Frames:
+class IterableSource:
     """An iterable of frames as a source."""
 
     frames: Iterable[Frame]

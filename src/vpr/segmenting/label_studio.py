@@ -13,7 +13,7 @@ from vpr.segmenting.timeline import Timeline
 
 def label_studio(timeline: Timeline) -> list[dict[str, Any]]:
     """One task with one prediction; the label of a region is `Level 2`, and so on."""
-    regions = [each for level in timeline.reported for each in _regions(timeline, level)]
+    regions = [each for level in timeline.reported_levels for each in _regions(timeline, level)]
     prediction = {"model_version": timeline.model, "result": regions}
     return [{"data": {"video": timeline.source}, "predictions": [prediction]}]
 

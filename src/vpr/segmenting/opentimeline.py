@@ -13,7 +13,7 @@ Schema = dict[str, Any]
 
 def otio(timeline: Timeline) -> Schema:
     """A track has a clip for each part from event to event of a level."""
-    tracks = [_track(timeline, level) for level in timeline.reported]
+    tracks = [_track(timeline, level) for level in timeline.reported_levels]
     stack = {"OTIO_SCHEMA": "Stack.1", "name": "tracks", "children": tracks}
     metadata = {"vpr": {"model": timeline.model}}
     name = media_name(timeline.source)

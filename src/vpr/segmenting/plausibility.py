@@ -14,18 +14,20 @@ from vpr.pretrained.training_record import TrainingRecord
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.timeline import Timeline
 
-ROWS = 64  # most frames that are compared with the training data
-VARIATION = (
+SAMPLE_SIZE = 64  # most frames that are compared with the training data
+MIN_VARIANCE = (
     0.01  # least variance of pixels in [0, 1], so that dark footage is not compared to noise
 )
-EXPLAINED = 0.5  # by a model whose record does not say
-SHARE = 0.5  # of what was explained in training, below which frames are unlike the training data
-FAR = 3.0  # distance of vectors from the training data, relative to that of training data
-FEW, MOST = 100, 0.5  # least frames, and largest share of them with an event
+DEFAULT_EXPLAINED = 0.5  # by a model whose record does not print_line
+MIN_EXPLAINED_RATIO = (
+    0.5  # of what was explained in training, below which frames are unlike the training data
+)
+MAX_DISTANCE = 3.0  # distance of vectors from the training data, relative to that of training data
+MIN_FRAMES, MAX_EVENT_SHARE = 100, 0.5  # least frames, and largest share of them with an event
 
 
 class Sample:
-    """Rows at regular intervals, at most `ROWS`."""
+    """Rows at regular intervals, at most `SAMPLE_SIZE`."""
 
     def __init__(self) -> None:
         self.rows: list[NDArray[np.generic]] = []
@@ -35,7 +37,7 @@ class Sample:
         if self._added % self._stride == 0:
             self.rows.append(row.copy())
         self._added += 1
-        if len(self.rows) > ROWS:
+        if len(self.rows) > SAMPLE_SIZE:
             self.rows, self._stride = self.rows[::2], 2 * self._stride
 
 
@@ -69,9 +71,9 @@ def _of_frames(
 ) -> Iterator[str]:
     advice = "Train a model on this footage, for example with --adapt."
     if len(inputs.frame) == 3:
-        usual = EXPLAINED if record.explained is None else record.explained
+        usual = DEFAULT_EXPLAINED if record.explained is None else record.explained
         share = explained(model, inputs, rows)
-        if share < SHARE * max(usual, 0.0):
+        if share < MIN_EXPLAINED_RATIO * max(usual, 0.0):
             known = record.data not in (None, Video.name, Vectors.name)
             trained = f"generated pictures ({record.data})" if known else "other frames"
             yield (
@@ -80,7 +82,7 @@ def _of_frames(
             )
     elif inputs.preprocessing is not None:
         distance = inputs.preprocessing.distance(rows)
-        if distance > FAR:
+        if distance > MAX_DISTANCE:
             yield (
                 f"The features are {distance:.1f} times as far from their mean in training as "
                 f"those of the training data. {advice}"
@@ -96,19 +98,19 @@ def explained(model: VPR, inputs: ModelInput, rows: NDArray[np.generic]) -> floa
     """
     frames = inputs.scaled(rows)
     decoded = model.reconstruct(model.observe(frames.unsqueeze(1)).c0[:, 0])
-    variation = frames.var(dim=(0, 2, 3), correction=0).mean().clamp(min=VARIATION)
+    variation = frames.var(dim=(0, 2, 3), correction=0).mean().clamp(min=MIN_VARIANCE)
     return 1 - float((decoded - frames).square().mean() / variation)
 
 
 def _of_events(detected: Timeline, reported: Timeline) -> Iterator[str]:
     frames = detected.frames
-    if frames < FEW:
+    if frames < MIN_FRAMES:
         return
     if not detected.boundaries:
         yield f"No level has an event in {frames:,} frames. Try a smaller --threshold."
-    for level in reported.reported:
+    for level in reported.reported_levels:
         share = len(reported.events(level)) / frames
-        if share > MOST:
+        if share > MAX_EVENT_SHARE:
             yield (
                 f"Level {level} has an event at {share:.0%} of all frames. Use --events, --every "
                 "or a larger --threshold."

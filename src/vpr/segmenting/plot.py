@@ -18,7 +18,7 @@ MAX_FULL_LINES = 80  # events of a level, up to which lines go through the whole
 def plot(timeline: Timeline) -> Figure:
     """Events as vertical lines in the colour of their criterion, over D_st, D_ch and threshold."""
     require_matplotlib()
-    levels, start = timeline.reported, float(timeline.start)
+    levels, start = timeline.reported_levels, float(timeline.start)
     with panels(1, len(levels), width=11.0, height=2.4) as (figure, rows):
         for axes, level in zip(rows, reversed(levels), strict=True):  # the slowest at the top
             if level in timeline.curves:

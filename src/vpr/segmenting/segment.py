@@ -71,15 +71,17 @@ def segment(
         on_progress: Called with the number of frames done and, if known, of all frames.
     """
     if adapt is not None:
-        from vpr.segmenting.adapt import adapted_to  # with training, which imports for a second
+        from vpr.segmenting.adapt import (
+            adapt_without_saving,  # with training, which imports for a second
+        )
 
-        model = adapted_to(what, adapt, model)
+        model = adapt_without_saving(what, adapt, model)
     if model is None:
         raise VPRError("no model: give one, or adapt=120 to train one on this footage first")
     name = name if isinstance(model, VPR) else os.fspath(model)
     chosen = with_threshold(model if isinstance(model, VPR) else load_model(str(name)), threshold)
     check_levels(chosen)
-    wanted, gap = reported_levels(levels, chosen.config.levels), as_gap(min_gap)
+    wanted, gap = levels_to_report(levels, chosen.config.levels), as_gap(min_gap)
     inputs = ModelInput(chosen, fit or (fit_for(name) if name else DEFAULT_FIT))
     source = inputs.open(what, rate)
     recorder = Recorder(chosen.config.levels)
@@ -117,7 +119,7 @@ def segment_source(
         raise VPRError(f"{source.name} has no frames")
 
 
-def reported_levels(levels: Sequence[int] | None, of: int) -> list[int]:
+def levels_to_report(levels: Sequence[int] | None, of: int) -> list[int]:
     """The levels to report for a model of `of` levels."""
     if levels is None:
         return list(range(2, of + 1))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vpr.segmenting.calibration import Calibration
 from bisect import bisect_left, insort
 
-LIKELY = 0.5  # smallest probability that is reported by default
+DEFAULT_PROBABILITY = 0.5  # smallest probability that is reported by default
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def report(
     least = selection.probability
     most = selection.most(timeline)
     if calibration is not None and least is None and most is None:
-        least = LIKELY
+        least = DEFAULT_PROBABILITY
     curves = {level: each for level, each in timeline.curves.items() if level in levels}
     return replace(timeline, boundaries=_strong(found, least, most), curves=curves)
 

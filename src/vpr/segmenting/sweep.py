@@ -48,9 +48,9 @@ class RuleSweep:
     window: int
 
     def decide(
-        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, usual: Tensor
+        self, level: int, time: Tensor, kl_static: Tensor, kl_change: Tensor, typical_kl: Tensor
     ) -> Decision:
-        return self.rule.decide(level, time, kl_static, kl_change, self.gammas * usual)
+        return self.rule.decide(level, time, kl_static, kl_change, self.gammas * typical_kl)
 
 
 def gammas_around(own: float) -> tuple[float, ...]:

@@ -110,7 +110,7 @@ class Timeline:
         return self.span[1] if self.span else _seconds(self.times[-1:])
 
     @property
-    def reported(self) -> list[int]:
+    def reported_levels(self) -> list[int]:
         """The levels that were reported; without curves, all levels from 2."""
         return sorted(self.curves) or list(range(2, self.levels + 1))
 
@@ -207,7 +207,7 @@ class Timeline:
 
     def __repr__(self) -> str:
         """The number of events per level, instead of all arrays."""
-        counts = ", ".join(f"level {n}: {len(self.events(n))}" for n in self.reported)
+        counts = ", ".join(f"level {n}: {len(self.events(n))}" for n in self.reported_levels)
         return f"<Timeline of {self.source!r}: {self.frames} frames, events at {counts}>"
 
     def _repr_html_(self) -> str:

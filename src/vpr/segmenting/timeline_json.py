@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.config import MOST_LEVELS
+from vpr.config import MAX_LEVELS
 from vpr.errors import VPRError
 from vpr.segmenting.timeline import Curves, Event, Timeline
 from vpr.utils.files import read_json, write_parts
@@ -117,7 +117,7 @@ def from_dict(data: dict[str, Any]) -> Timeline:
 def _check(timeline: Timeline) -> None:
     """Raise a ValueError unless all parts fit together, as exports and pages assume."""
     frames, levels = timeline.frames, range(2, timeline.levels + 1)
-    if not 1 <= timeline.levels <= MOST_LEVELS or timeline.undecodable < 0:
+    if not 1 <= timeline.levels <= MAX_LEVELS or timeline.undecodable < 0:
         raise ValueError(f"{timeline.levels} levels and {timeline.undecodable} undecodable frames")
     lengths = {len(timeline.times), *(len(c) for each in timeline.curves.values() for c in each)}
     if lengths != {frames} or not np.isfinite(timeline.times).all():

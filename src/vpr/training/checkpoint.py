@@ -161,7 +161,9 @@ class RunFolder:
         """Raise unless the folder is a run, or empty but for our own temporary files."""
         if not self.path.exists() or (self.path / CONFIG).exists():
             return
-        if not self.path.is_dir() or any(not _ours(path.name) for path in self.path.iterdir()):
+        if not self.path.is_dir() or any(
+            not _is_temporary(path.name) for path in self.path.iterdir()
+        ):
             raise VPRError(f"{self.path} is not a run and not empty: choose another --out")
 
     def _check_same(self, before: RunConfig, config: RunConfig) -> None:
@@ -180,7 +182,7 @@ class RunFolder:
                 )
 
 
-def _ours(name: str) -> bool:
+def _is_temporary(name: str) -> bool:
     """Whether a file of this name can be left by a start that was killed at once."""
     return name == LOCK or (name.startswith(CONFIG) and name.endswith(PARTIAL))
 

@@ -31,10 +31,12 @@ Strategy = Literal["auto", "ddp"]
 STRATEGIES: tuple[Strategy, ...] = ("auto", "ddp")
 Value = TypeVar("Value")
 
-LOST = "another process of this run ended: all have stopped, and the last checkpoint is intact"
+PROCESS_LOST = (
+    "another process of this run ended: all have stopped, and the last checkpoint is intact"
+)
 
 
-class LostError(VPRError):
+class ProcessLostError(VPRError):
     """Another process of the run has ended."""
 
 
@@ -43,16 +45,16 @@ def is_main_process() -> bool:
     return not dist.is_initialized() or dist.get_rank() == 0
 
 
-def usual_devices() -> int:
+def default_devices() -> int:
     """Per machine: as many as torchrun has started processes, or 1."""
     return int(os.environ.get("LOCAL_WORLD_SIZE", 1))
 
 
-def usual_nodes() -> int:
+def default_nodes() -> int:
     return int(os.environ.get("GROUP_WORLD_SIZE", 1))
 
 
-class Team:
+class ProcessGroup:
     """The processes that train one model; usually this process alone."""
 
     def __init__(
@@ -83,36 +85,36 @@ class Team:
             logging.getLogger("vpr").setLevel(logging.ERROR)
 
     @property
-    def alone(self) -> bool:
+    def is_single(self) -> bool:
         return self.size == 1
 
     @contextmanager
-    def one_error(self) -> Iterator[None]:
+    def report_errors_once(self) -> Iterator[None]:
         """If all processes fail for the same reason, one of each machine says so."""
         try:
             yield
         except VPRError as error:
-            if self.alone or self._speaks(error):
+            if self.is_single or self._reports(error):
                 raise
             raise SystemExit(1) from None
 
-    def _speaks(self, error: VPRError) -> bool:
+    def _reports(self, error: VPRError) -> bool:
         local = self.fabric.local_rank
-        if local == 1 and isinstance(error, LostError):  # perhaps the first process is dead
+        if local == 1 and isinstance(error, ProcessLostError):  # perhaps the first process is dead
             time.sleep(1.0)
             return os.getppid() != self._parent
         return local == 0
 
-    def check(self, batch: int) -> None:
+    def check_batch_size(self, batch: int) -> None:
         if batch % self.size:
             raise VPRError(
                 f"a batch of {batch} sequences cannot be divided among {self.size} processes: "
                 "change --training.batch-size or --devices"
             )
 
-    def from_main(self, make: Callable[[], Value]) -> Value:
+    def broadcast(self, make: Callable[[], Value]) -> Value:
         """The value that `make` returns in the first process, for all; or its error."""
-        if self.alone:
+        if self.is_single:
             return make()
         found: list[Any] = [None, None]
         if self.rank == 0:
@@ -125,49 +127,49 @@ class Team:
             raise VPRError(found[1])
         return found[0]  # type: ignore[no-any-return]
 
-    def part(self, tree: Tree, axis: int = 0) -> Tree:
+    def shard(self, tree: Tree, axis: int = 0) -> Tree:
         """The rows of this process, of tensors of the whole batch."""
 
         def take(tensor: Tensor) -> Tensor:
             count = tensor.shape[axis] // self.size
             return tensor.narrow(axis, self.rank * count, count)
 
-        return tree if self.alone else tree_map(take, tree)
+        return tree if self.is_single else tree_map(take, tree)
 
-    def part_of_frames(self, frames: Tensor | None, sequences: int, length: int) -> Tensor | None:
+    def shard_frames(self, frames: Tensor | None, sequences: int, length: int) -> Tensor | None:
         """The same for indices into the flattened batch, equally many of each sequence."""
-        if frames is None or self.alone:
+        if frames is None or self.is_single:
             return frames
         first = self.rank * (sequences // self.size) * length
-        return self.part(frames.view(sequences, -1)).flatten() - first
+        return self.shard(frames.view(sequences, -1)).flatten() - first
 
-    def rule(self, rule: Rule, sequences: int, length: int, levels: int) -> Rule:
+    def local_rule(self, rule: Rule, sequences: int, length: int, levels: int) -> Rule:
         """A rule whose random updates are those of the sequences of this process."""
-        if self.alone or not isinstance(rule, RandomUpdates):
+        if self.is_single or not isinstance(rule, RandomUpdates):
             return rule
         drawn = torch.zeros(levels - 1, length, sequences, dtype=torch.bool)
         for t in range(1, length):  # in the order of a process with the whole batch
             for n in range(levels - 1):
                 drawn[n, t] = torch.rand(sequences, generator=rule.generator) < rule.probability
-        part = self.part(drawn, axis=2).to(self.fabric.device)
+        part = self.shard(drawn, axis=2).to(self.fabric.device)
         return DrawnUpdates(rule.rule, rule.probability, rule.generator, part)
 
     def mean(self, value: Tensor) -> Tensor:
         """Of all processes, without gradients."""
-        return value if self.alone else self._sum(value) / self.size
+        return value if self.is_single else self._sum(value) / self.size
 
     def any(self, value: bool) -> bool:
-        return value if self.alone else bool(self._sum(torch.tensor(float(value))))
+        return value if self.is_single else bool(self._sum(torch.tensor(float(value))))
 
-    def whole(self, windows: tuple[Window, ...]) -> tuple[Window, ...]:
+    def gather_windows(self, windows: tuple[Window, ...]) -> tuple[Window, ...]:
         """The windows of all sequences, from those of each process."""
-        if self.alone:
+        if self.is_single:
             return windows
         return tree_map(lambda tensor: _gathered(tensor).flatten(0, 1), windows)
 
     def average_gradients(self, model: nn.Module) -> None:
         """A weight that no process used keeps no gradient, as in a single process."""
-        if self.alone:
+        if self.is_single:
             return
         weights = list(model.parameters())
         used = torch.tensor([float(weight.grad is not None) for weight in weights])
@@ -203,4 +205,4 @@ def _call(collective: Callable[..., Any], *arguments: Any) -> None:
     try:
         collective(*arguments)
     except RuntimeError as error:  # also of NCCL, whose errors are of this type
-        raise LostError(LOST) from error
+        raise ProcessLostError(PROCESS_LOST) from error

@@ -22,14 +22,14 @@ from vpr.errors import VPRError
 from vpr.model import VPR
 from vpr.state import Loss, Trace
 from vpr.training.checkpoint import Checkpoint, RunFolder
-from vpr.training.distributed import Strategy, Team
+from vpr.training.distributed import ProcessGroup, Strategy
 from vpr.training.metrics import MetricsLog
 from vpr.training.objectives import objective
 from vpr.training.session import Session
 from vpr.utils.files import WriteError
 
 logger = logging.getLogger("vpr")
-STOPPING = (
+STOP_MESSAGE = (
     "Stopping with a checkpoint after this step. A second Ctrl-C stops at once and loses the steps "
     "since the last checkpoint."
 )
@@ -84,16 +84,16 @@ def train(
     until = sys.maxsize if until is None else until
     if until < 1:
         raise VPRError(f"until must be 1 or more, got {until}")
-    team = Team(accelerator, devices, nodes, strategy)
+    group = ProcessGroup(accelerator, devices, nodes, strategy)
     folder = RunFolder(out)
-    with team.one_error(), ExitStack() as stack:
-        team.check(config.training.batch_size)
-        team.from_main(lambda: stack.enter_context(folder.locked()))
-        session = make_session(config, team.fabric.device)
-        _resume(session, folder, team)
+    with group.report_errors_once(), ExitStack() as stack:
+        group.check_batch_size(config.training.batch_size)
+        group.broadcast(lambda: stack.enter_context(folder.locked()))
+        session = make_session(config, group.fabric.device)
+        _resume(session, folder, group)
         if session.step < until and not session.is_finished:
-            log = MetricsLog(folder, config, session.step) if team.rank == 0 else None
-            trainer = Trainer(session, folder, log, team)
+            log = MetricsLog(folder, config, session.step) if group.rank == 0 else None
+            trainer = Trainer(session, folder, log, group)
             try:
                 with log or nullcontext(), _stop_signal() as stopped, without_denormals():
                     trainer.run(until, stopped, on_step, inspect)
@@ -103,16 +103,16 @@ def train(
     return _outcome(session, until, perf_counter() - start)
 
 
-def _resume(session: Session, folder: RunFolder, team: Team) -> None:
+def _resume(session: Session, folder: RunFolder, group: ProcessGroup) -> None:
     """Claim the folder and restore its last checkpoint; the first process reads it for all."""
 
     def restore() -> Checkpoint | None:
         folder.claim(session.config)
         folder.resume(session.restore)
-        return session.checkpoint() if session.step and not team.alone else None
+        return session.checkpoint() if session.step and not group.is_single else None
 
-    checkpoint = team.from_main(restore)
-    if checkpoint is not None and team.rank:
+    checkpoint = group.broadcast(restore)
+    if checkpoint is not None and group.rank:
         session.restore(checkpoint)
 
 
@@ -120,9 +120,9 @@ class Trainer:
     """Performs training steps on a session, and writes metrics and checkpoints."""
 
     def __init__(
-        self, session: Session, folder: RunFolder, log: MetricsLog | None, team: Team
+        self, session: Session, folder: RunFolder, log: MetricsLog | None, group: ProcessGroup
     ) -> None:
-        self.session, self.folder, self.log, self.team = session, folder, log, team
+        self.session, self.folder, self.log, self.group = session, folder, log, group
         self.saved = session.step  # the step of the last checkpoint
 
     def run(
@@ -135,8 +135,8 @@ class Trainer:
         """Train until the end, step `until`, or until `stopped` returns True."""
         session = self.session
         every = session.config.training.checkpoint_every
-        main = self.team.rank == 0
-        while session.step < min(session.last(), until) and not self.team.any(stopped()):
+        main = self.group.rank == 0
+        while session.step < min(session.last(), until) and not self.group.any(stopped()):
             progress = self.step(session.batch())
             self._log(progress)
             if on_step is not None and main:
@@ -149,7 +149,7 @@ class Trainer:
             self._save()
 
     def _save(self) -> None:
-        if self.team.rank == 0:
+        if self.group.rank == 0:
             self.folder.save(self.session.model, self.session.checkpoint())
         self.saved = self.session.step
 
@@ -166,29 +166,29 @@ class Trainer:
 
     def step(self, video: Tensor) -> Progress:
         """One step of Adam. Raises before weights change if loss or gradient are not finite."""
-        session, team, training = self.session, self.team, self.session.config.training
+        session, group, training = self.session, self.group, self.session.config.training
         model, (sequences, frames) = session.model, video.shape[:2]
         rule = session.training_rule()
-        model.rule = team.rule(rule, sequences, frames, session.config.model.levels)
-        for group in session.optimiser.param_groups:
-            group["lr"] = session.learning_rate()
+        model.rule = group.local_rule(rule, sequences, frames, session.config.model.levels)
+        for parameters in session.optimiser.param_groups:
+            parameters["lr"] = session.learning_rate()
         noise = model.noise(sequences, frames, session.noise)  # (T, N, B, S)
         loss = model.loss(
-            team.part(video).to(model.device),
-            team.part(session.initial_state()),
-            team.part(noise, axis=2),
-            decoded=team.part_of_frames(session.decoded(), sequences, frames),
+            group.shard(video).to(model.device),
+            group.shard(session.initial_state()),
+            group.shard(noise, axis=2),
+            decoded=group.shard_frames(session.decoded(), sequences, frames),
         )
         names = session.stage().objectives
         terms = {name: objective(name)(model, loss.trace) for name in names}
         total = self._total(loss, terms)
-        progress = _progress(session, team, total, loss, terms)
+        progress = _progress(session, group, total, loss, terms)
         session.optimiser.zero_grad()
         torch.autograd.backward(total)
-        team.average_gradients(model)
+        group.average_gradients(model)
         _clip(model, training.clip, session.step)
         session.optimiser.step()
-        session.advance(_of_all(loss.trace, team), progress.reconstruction)
+        session.advance(_with_all_windows(loss.trace, group), progress.reconstruction)
         return progress
 
     def _total(self, loss: Loss, terms: dict[str, Tensor]) -> Tensor:
@@ -196,7 +196,7 @@ class Trainer:
         session = self.session
         beta = loss.kl.new_tensor(session.beta())
         balanced = session.config.training.kl_balancing and beta[0] < 1
-        kl = loss.kl * balance(self.team.mean(loss.kl)) if balanced else loss.kl
+        kl = loss.kl * balance(self.group.mean(loss.kl)) if balanced else loss.kl
         penalty = torch.stack([kl, *terms.values()]).sum(0)  # (N,)
         return session.reconstruction_weight * loss.reconstruction + beta @ penalty
 
@@ -207,20 +207,22 @@ def balance(kl: Tensor) -> Tensor:
     return share / share.mean().clamp(min=1e-8)
 
 
-def _of_all(trace: Trace, team: Team) -> Trace:
+def _with_all_windows(trace: Trace, group: ProcessGroup) -> Trace:
     """A trace with the windows of D_st of all processes."""
-    if team.alone:
+    if group.is_single:
         return trace
-    return trace._replace(state=trace.state._replace(windows=team.whole(trace.state.windows)))
+    return trace._replace(
+        state=trace.state._replace(windows=group.gather_windows(trace.state.windows))
+    )
 
 
 def _progress(
-    session: Session, team: Team, total: Tensor, loss: Loss, terms: dict[str, Tensor]
+    session: Session, group: ProcessGroup, total: Tensor, loss: Loss, terms: dict[str, Tensor]
 ) -> Progress:
     """The metrics of a step, the mean of all processes, transferred in one call."""
     levels = session.config.model.levels
     parts = [total[None], loss.reconstruction[None], loss.kl, loss.update_rate, *terms.values()]
-    value, reconstruction, *rest = team.mean(torch.cat(parts).detach()).tolist()
+    value, reconstruction, *rest = group.mean(torch.cat(parts).detach()).tolist()
     _check_finite("loss", value, session.step)
     kl, rates, *others = (rest[i : i + levels] for i in range(0, len(rest), levels))
     return Progress(
@@ -289,7 +291,7 @@ def _stop_signal() -> Iterator[Callable[[], bool]]:
         for each, handler in before.items():
             signal.signal(each, handler)
         with suppress(RuntimeError):  # the signal interrupted another message
-            logger.warning(STOPPING)
+            logger.warning(STOP_MESSAGE)
 
     try:
         before = {n: signal.signal(n, ask) for n in (signal.SIGINT, signal.SIGTERM)}

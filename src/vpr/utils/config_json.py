@@ -12,7 +12,7 @@ from vpr.errors import VPRError
 Config = TypeVar("Config")
 
 KIND = "name"  # the key that selects the class of a union
-LARGEST = 2**53  # of numbers in a configuration
+MAX_NUMBER = 2**53  # of numbers in a configuration
 
 
 def to_dict(config: Any) -> dict[str, Any]:
@@ -61,9 +61,9 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         return tuple(typed(get_args(hint)[0], v, where) for v in value)
     if get_origin(hint) is Literal and value in get_args(hint):
         return value
-    if hint is float and type(value) in (int, float) and abs(value) <= LARGEST:  # not NaN
+    if hint is float and type(value) in (int, float) and abs(value) <= MAX_NUMBER:  # not NaN
         return float(value)
-    if hint is int and type(value) is int and abs(value) <= LARGEST:
+    if hint is int and type(value) is int and abs(value) <= MAX_NUMBER:
         return value
     if hint in (str, bool) and type(value) is hint:
         return value

@@ -23,10 +23,10 @@ from torch import Tensor
 from vpr.errors import VPRError
 
 PARTIAL = ".partial"  # suffix of a file that is being written
-TRIES = 100  # to read a file that other processes replace
-LARGEST_JSON = 2**30  # bytes; the curves of a day of video fit
+MAX_READ_ATTEMPTS = 100  # to read a file that other processes replace
+MAX_JSON_BYTES = 2**30  # bytes; the curves of a day of video fit
 INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32}  # NumPy has no bfloat16
-LARGEST_NUMBER = 2**128  # random generators have numbers of 128 bits
+MAX_INTEGER = 2**128  # random generators have numbers of 128 bits
 
 
 class WriteError(VPRError):
@@ -109,8 +109,10 @@ def write_json(path: Path, data: Any) -> None:
 
 def read_json(path: Path) -> Any:
     try:
-        if path.stat().st_size > LARGEST_JSON:
-            raise VPRError(f"{path} is larger than {LARGEST_JSON >> 20} MB: is it the right file?")
+        if path.stat().st_size > MAX_JSON_BYTES:
+            raise VPRError(
+                f"{path} is larger than {MAX_JSON_BYTES >> 20} MB: is it the right file?"
+            )
         return parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise VPRError(f"cannot read {path}: {why(error)}") from error
@@ -132,7 +134,7 @@ def parse_json(text: str, parse_float: Callable[[str], Any] = float) -> Any:
 
 def _bounded(digits: str) -> int:
     number = int(digits)  # Python raises a ValueError beyond 4300 digits
-    if abs(number) >= LARGEST_NUMBER:
+    if abs(number) >= MAX_INTEGER:
         raise ValueError(f"a number has {len(digits)} digits")
     return number
 
@@ -177,7 +179,7 @@ def tensor_notes(path: Path) -> dict[str, str]:
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read tensors and notes, and verify the checksum."""
-    for _ in range(TRIES):
+    for _ in range(MAX_READ_ATTEMPTS):
         identity = _identity(path)
         with _opened(path) as file:
             notes: dict[str, str] = dict(file.metadata() or {})

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-POLL = 0.2  # seconds between two looks at signals
+POLL_INTERVAL = 0.2  # seconds between two looks at signals
 
 
 def interruptible(call: Callable[[], Result]) -> Result:
@@ -29,7 +29,7 @@ def interruptible(call: Callable[[], Result]) -> Result:
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     while thread.is_alive():
-        thread.join(POLL)
+        thread.join(POLL_INTERVAL)
     if failures:
         raise failures[0]
     return results[0]

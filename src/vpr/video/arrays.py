@@ -19,7 +19,7 @@ from vpr.video.pyav import MAX_PIXELS
 FLOAT_TOLERANCE = 1e-3  # tolerance beyond [0, 1] for rounding
 
 
-class Array:
+class ArrayFrames:
     """Frames (T, H, W) or (T, H, W, 1 or 3) of bytes, or of floats in [0, 1], at a given rate."""
 
     problem: str | None = None

@@ -13,12 +13,12 @@ from PIL import Image, ImageOps
 from vpr.errors import VPRError
 from vpr.video.fit import Fit, untimed_frame
 from vpr.video.frames import Frame, Picture
-from vpr.video.pyav import most_pixels
+from vpr.video.pyav import max_pixels
 
 IMAGES = frozenset([".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"])
 
 
-class Images:
+class ImageFolder:
     """Pictures of any size; those that cannot be read are skipped and reported."""
 
     def __init__(
@@ -59,7 +59,7 @@ def _read(file: Path) -> Picture | None:
     """(H, W, 3), rotated by its EXIF orientation; None if it cannot be read."""
     try:
         with Image.open(file) as image:
-            if image.width * image.height > most_pixels(file.stat().st_size):
+            if image.width * image.height > max_pixels(file.stat().st_size):
                 return None
             return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
     except Exception:  # a damaged file can raise anything: struct.error, OverflowError, …

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from vpr.errors import VPRError
 from vpr.utils.files import why
 from vpr.video.array_files import is_array
-from vpr.video.arrays import Array
+from vpr.video.arrays import ArrayFrames
 from vpr.video.container import Container
 from vpr.video.finding import PathLike, find_footage, images_in, is_address
 from vpr.video.fit import Fit
 from vpr.video.frames import Source
-from vpr.video.image_folder import Images
+from vpr.video.image_folder import ImageFolder
 from vpr.video.pyav import Opening
 from vpr.video.rates import Rate, as_rate
-from vpr.video.raw_pipe import Pipe
+from vpr.video.raw_pipe import RawPipe
 
 
 def open_footage(
@@ -47,10 +47,10 @@ def open_footage(
         threads: Threads that decode a video.
     """
     if isinstance(what, np.ndarray):
-        return Array("an array", what, as_rate(rate), fit)
+        return ArrayFrames("an array", what, as_rate(rate), fit)
     name = os.fspath(what)
     if name == "-" and size is not None:
-        return Pipe("standard input", _standard_input(), size, as_rate(rate), fit)
+        return RawPipe("standard input", _standard_input(), size, as_rate(rate), fit)
     given = None if rate is None else as_rate(rate)
     opening = Opening(name, name, format, options, given, threads)
     if name == "-":
@@ -59,9 +59,9 @@ def open_footage(
         return Container(opening, fit)
     path = _single(name)
     if path.is_dir():
-        return Images(name, images_in(path), as_rate(rate), fit)
+        return ImageFolder(name, images_in(path), as_rate(rate), fit)
     if _is_array(path):
-        return Array(name, path, as_rate(rate), fit)
+        return ArrayFrames(name, path, as_rate(rate), fit)
     # With file: the path is not parsed, whatever colons and percent signs it has.
     return Container(opening._replace(what=f"file:{path.absolute()}"), fit)
 

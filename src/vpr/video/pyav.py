@@ -9,15 +9,19 @@ from typing import Any, NamedTuple
 from vpr.errors import VPRError
 
 MAX_PIXELS = 8192 * 8192  # pixels per frame; larger frames are rejected before memory is allocated
-PLAUSIBLE = 10_000  # pixels per byte of a picture: an empty PNG of one bit per pixel has 8000
-SMALL = 2048 * 2048  # pixels, up to which a frame is not compared with the size of its file
+MAX_PIXELS_PER_BYTE = (
+    10_000  # pixels per byte of a picture: an empty PNG of one bit per pixel has 8000
+)
+ALWAYS_ALLOWED_PIXELS = (
+    2048 * 2048
+)  # pixels, up to which a frame is not compared with the size of its file
 # Protocols that footage may use: a playlist can name other files and machines. One from the network
 # cannot read local files, and a local one cannot contact the network.
-NETWORK = (
+NETWORK_PROTOCOLS = (
     "http,https,httpproxy,tls,tcp,udp,rtp,srtp,rtsp,rtsps,rtmp,rtmps,rtmpt,rtmpts,srt,hls,crypto"
 )
-LOCAL = "file"
-TIMEOUT = 30.0  # seconds without data from the network
+LOCAL_PROTOCOLS = "file"
+NETWORK_TIMEOUT = 30.0  # seconds without data from the network
 
 
 class Opening(NamedTuple):
@@ -45,7 +49,7 @@ def open_container(opening: Opening) -> Any:
     av = require_av()
     name = opening.name
     options = {
-        "max_pixels": str(_most_pixels(opening)),
+        "max_pixels": str(_max_pixels(opening)),
         **_whitelist(opening),
         **(opening.options or {}),
     }
@@ -55,7 +59,7 @@ def open_container(opening: Opening) -> Any:
             format=opening.format,
             options=options,
             metadata_errors="replace",
-            timeout=TIMEOUT if "://" in str(opening.what) else None,
+            timeout=NETWORK_TIMEOUT if "://" in str(opening.what) else None,
         )
     except (av.FFmpegError, OSError) as error:
         raise VPRError(_open_error(name, error)) from error
@@ -74,18 +78,18 @@ def _whitelist(opening: Opening) -> dict[str, str]:
     if not isinstance(opening.what, str):  # standard input
         return {"protocol_whitelist": "none"}
     remote = "://" in opening.what and not opening.what.startswith("file:")
-    return {"protocol_whitelist": NETWORK if remote else LOCAL}
+    return {"protocol_whitelist": NETWORK_PROTOCOLS if remote else LOCAL_PROTOCOLS}
 
 
-def most_pixels(size: int) -> int:
+def max_pixels(size: int) -> int:
     """The largest frame that a file of `size` bytes can hold; a claim of more wastes memory."""
-    return min(MAX_PIXELS, max(SMALL, PLAUSIBLE * size))
+    return min(MAX_PIXELS, max(ALWAYS_ALLOWED_PIXELS, MAX_PIXELS_PER_BYTE * size))
 
 
-def _most_pixels(opening: Opening) -> int:
+def _max_pixels(opening: Opening) -> int:
     """Also limits what FFmpeg decodes while it opens a file."""
     is_file = isinstance(opening.what, str) and os.path.isfile(opening.name)
-    return most_pixels(os.path.getsize(opening.name)) if is_file else MAX_PIXELS
+    return max_pixels(os.path.getsize(opening.name)) if is_file else MAX_PIXELS
 
 
 def video_stream(container: Any, name: str) -> Any:
@@ -110,7 +114,7 @@ def _set_up(stream: Any, opening: Opening) -> None:
     # One thread by default, because several files can be read in parallel.
     stream.thread_type = "NONE" if opening.threads == 1 else "AUTO"
     context.thread_count = opening.threads
-    context.options = {"max_pixels": str(_most_pixels(opening))}
+    context.options = {"max_pixels": str(_max_pixels(opening))}
 
 
 def _open_error(name: str, error: Exception) -> str:

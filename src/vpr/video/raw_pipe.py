@@ -14,7 +14,7 @@ from vpr.video.frames import Frame
 from vpr.video.pyav import MAX_PIXELS
 
 
-class Pipe:
+class RawPipe:
     """Frames of rgb24 bytes of one size and rate."""
 
     expected: int | None = None

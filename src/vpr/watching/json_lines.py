@@ -33,7 +33,7 @@ class JSONLines:
             self._write(event_line(event))
 
     def end(self, summary: dict[str, Any]) -> None:
-        if rest := self.notices.rest():
+        if rest := self.notices.take_unreported():
             self._write({"dropped": rest})
         self._write({"summary": summary})
 
@@ -66,9 +66,9 @@ class Notices:
         if not self._unreported or self.clock() - self._drops_reported < DROPS_INTERVAL:
             return 0
         self._drops_reported = self.clock()
-        return self.rest()
+        return self.take_unreported()
 
-    def rest(self) -> int:
+    def take_unreported(self) -> int:
         """The number of dropped frames that were not reported yet."""
         unreported, self._unreported = self._unreported, 0
         return unreported

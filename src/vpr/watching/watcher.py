@@ -61,7 +61,7 @@ class WatchStatistics:
     def __init__(self, levels: int) -> None:
         self.frames = self.dropped = 0
         self.events: Counter[int] = Counter(dict.fromkeys(range(2, levels + 1), 0))
-        self.latest = self.slowest = 0.0
+        self.max_late = self.max_delay = 0.0
         self._delays: deque[float] = deque(maxlen=DELAY_WINDOW)
 
     def add(self, seen: WatchedFrame, delay: float) -> None:
@@ -69,8 +69,8 @@ class WatchStatistics:
         self.frames += 1
         self.dropped += seen.dropped
         self.events.update(event.level for event in seen.events)
-        self.latest = max(self.latest, seen.late)
-        self.slowest = max(self.slowest, delay)
+        self.max_late = max(self.max_late, seen.late)
+        self.max_delay = max(self.max_delay, delay)
         self._delays.append(delay)
 
     def summary(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class WatchStatistics:
             "events": {str(level): count for level, count in sorted(self.events.items())},
             "delay_ms": {
                 "median": round(1000 * middle, 3),
-                "max": round(1000 * self.slowest, 3),
+                "max": round(1000 * self.max_delay, 3),
             },
-            "late_s": round(self.latest, 3),
+            "late_s": round(self.max_late, 3),
         }

@@ -68,7 +68,7 @@ TITLES = {
 }
 EVENTS, SEQUENCES = 200, 64
 CONTEXT = 36  # frames before the prediction, as published
-AHEAD = 1600  # predicted frames: 200 events of the slowest factor, the object of 3DSD
+PREDICTED_FRAMES = 1600  # predicted frames: 200 events of the slowest factor, the object of 3DSD
 PAPER_F1 = {"moving-ball": Published(0.52, 0.05, "project page")}
 PAPER_ACCURACY = {
     "colour": Published(0.47, 0.09),
@@ -104,7 +104,7 @@ def predict(model: CWVAE, config: BaselineRun, runs: Path) -> dict[str, dict[str
     batch = evaluation_batch(config, SEQUENCES, CONTEXT)
     reader, data = reader_for(config, runs), readable_data(config)
     video, events = torch.from_numpy(batch.frames), scaled_count(config, EVENTS)
-    decoded = read_open_loop(model, reader, video, scaled_count(config, AHEAD))
+    decoded = read_open_loop(model, reader, video, scaled_count(config, PREDICTED_FRAMES))
     present = read_reconstruction(model, reader, video)
     found = {}
     for _, factor in factors_of(config):
@@ -187,7 +187,7 @@ def _prediction_claims(line: Line) -> Iterator[Claim]:
     )
     for key, words in (
         ("steps", "correct relative to the previous predicted event"),
-        ("in_time", f"share of {AHEAD:,} frames with the true hue"),
+        ("in_time", f"share of {PREDICTED_FRAMES:,} frames with the true hue"),
         ("reconstructed", "correct in the reconstruction of the last frame"),
     ):
         if values := _predictions(line, key):
@@ -235,7 +235,8 @@ def describe(runs: Sequence[Result]) -> str:
         return f"{config.preset}: not a measurement, only checks that everything runs"
     model, training = config.model, config.training
     if isinstance(model, VTAConfig):
-        own = f"segments up to {model.longest} frames and {model.most} per sequence in the prior"
+        length, most = model.max_segment_length, model.max_segments
+        own = f"segments up to {length} frames and {most} per sequence in the prior"
     else:
         own = f"intervals {', '.join(map(str, model.intervals))}"
     return (

@@ -24,8 +24,8 @@ from vpr.model import VPR
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-JUMPS, SHOWN, SEQUENCES = 24, 12, 64
-RIGHT = 0.9  # share of correct values
+EVENTS, SHOWN, SEQUENCES = 24, 12, 64
+MIN_CORRECT = 0.9  # share of correct values
 MODES: tuple[Below, ...] = ("samples", "means")
 
 
@@ -54,7 +54,7 @@ def _level(
     """
     batch, counts = (evaluation_batch(config, SEQUENCES), readable_data(config).counts)
     video, reader = torch.from_numpy(batch.frames), reader_for(config, folder.parent)
-    decoded = read_rollout(model, reader, video, level, JUMPS, below=below)
+    decoded = read_rollout(model, reader, video, level, EVENTS, below=below)
     return {
         factor: {
             "right": float(in_order(decoded[factor], values[:, -1], counts[factor]).mean()),
@@ -123,7 +123,7 @@ def statements(results: Results) -> list[Statement]:
                 at_least(
                     f"{start}, {mode}: {own} correct",
                     metric(runs, mode, "levels", level, own, "right"),
-                    RIGHT,
+                    MIN_CORRECT,
                 )
                 for mode in MODES
             ]

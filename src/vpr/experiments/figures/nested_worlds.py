@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SOLVED = 0.85  # F1 that every level of a solved world reaches
+SOLVED_F1 = 0.85  # F1 that every level of a solved world reaches
 Level = dict[str, Any]
 
 
@@ -136,7 +136,7 @@ def claims(results: Results) -> list[Claim]:
     if times := [run["time_to_f1"] for runs in every for run in runs if run["time_to_f1"]]:
         minutes = [time["seconds"] / 60 for time in times]
         rows.append(row(f"minutes until F1 ≥ {TARGET_F1}, for levels that reach it", minutes))
-    what = f"Nested worlds: worlds of {len(results)} in which every level has F1 ≥ {SOLVED}"
+    what = f"Nested worlds: worlds of {len(results)} in which every level has F1 ≥ {SOLVED_F1}"
     count = float(sum(map(is_solved, results.values())))
     return [*rows, Claim(what, "none", [count], setting, digits=0)]
 
@@ -147,9 +147,9 @@ def _f1(worlds: list[list[Level]], key: str = "") -> list[float]:
 
 
 def is_solved(runs: list[Result]) -> bool:
-    """Whether the mean F1 over runs of every level is at least `SOLVED`."""
+    """Whether the mean F1 over runs of every level is at least `SOLVED_F1`."""
     levels = runs[0].metrics["levels"]
-    return all(_mean(metric(runs, "levels", level, "f1")) >= SOLVED for level in levels)
+    return all(_mean(metric(runs, "levels", level, "f1")) >= SOLVED_F1 for level in levels)
 
 
 def _mean(values: list[float]) -> float:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EVENTS, SEQUENCES = 12, 64
-RIGHT, NEAR = 0.9, 3.0  # share of correct values, and half the ball's radius in pixels
+MIN_CORRECT, MAX_POSITION_ERROR = (
+    0.9,
+    3.0,
+)  # share of correct values, and half the ball's radius in pixels
 
 
 def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
@@ -105,10 +108,11 @@ def statements(results: Results) -> list[Statement]:
         for level in runs[0].metrics["right"]:
             text = f"{TITLES[dataset]}: rollouts of level {level} change only the level's factor"
             lowest = [min(each.values()) for each in metric(runs, "right", level)]
-            found.append(at_least(text, lowest, RIGHT))
+            found.append(at_least(text, lowest, MIN_CORRECT))
         for level in runs[0].metrics.get("astray", {}):
-            text = f"{TITLES[dataset]}: position in rollouts of level {level} within {NEAR:g} px"
-            found.append(at_most(text, metric(runs, "astray", level), NEAR))
+            limit = MAX_POSITION_ERROR
+            text = f"{TITLES[dataset]}: position in rollouts of level {level} within {limit:g} px"
+            found.append(at_most(text, metric(runs, "astray", level), MAX_POSITION_ERROR))
     return found
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SHOWN, SAMPLES, SEQUENCES = 12, 32, 64
 TITLES = {"3dsd": "3DSD", "maze": "Miniworld Maze"}
 FACTORS = LEVEL_FACTORS["3dsd"]
-MANY_HUES, STAYS = 5, 0.9  # of ten hues; share of samples
+MIN_HUES, MIN_CONSTANT = 5, 0.9  # of ten hues; share of samples
 
 
 def variants(scale: Scale) -> dict[str, RunConfig]:
@@ -88,11 +88,11 @@ def statements(results: Results) -> list[Statement]:
             if own == level:
                 hues = metric(runs, "draws", level, factor, "hues")
                 found.append(
-                    at_least(f"{start} have {MANY_HUES} hues of the {factor}", hues, MANY_HUES)
+                    at_least(f"{start} have {MIN_HUES} hues of the {factor}", hues, MIN_HUES)
                 )
             else:
                 stays = metric(runs, "draws", level, factor, "stays")
-                found.append(at_least(f"{start} keep the {factor}", stays, STAYS))
+                found.append(at_least(f"{start} keep the {factor}", stays, MIN_CONSTANT))
     return found
 
 

@@ -180,7 +180,7 @@ def measure_calibration(model: PretrainedVPR, film: FilmFile) -> dict[str, Any]:
     source = str(extract(film.path, FEATURES).path)
     timeline = segment(source, model, selection=Selection(probability=0.0))
     results: dict[str, Any] = {"seconds": perf_counter() - start, "film": film.frames / 25}
-    for level in timeline.reported:
+    for level in timeline.reported_levels:
         events = timeline.events(level)
         p = np.array([event.probability for event in events], dtype=np.float64)
         times = np.array([float(event.time) for event in events])

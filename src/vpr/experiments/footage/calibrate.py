@@ -14,7 +14,7 @@ from vpr.segmenting.calibration import (
     Floats,
     evidence,
     fit_logistic,
-    strongest,
+    non_maximum_suppression,
     with_bias,
 )
 from vpr.segmenting.timeline import Timeline
@@ -30,7 +30,7 @@ def calibrate(timeline: Timeline, film: FilmFile, held_out: float) -> Calibratio
     """
     weights = {
         level: _weights(timeline, level, targets(film, level, timeline.levels), held_out)
-        for level in timeline.reported
+        for level in timeline.reported_levels
     }
     return Calibration(weights)
 
@@ -50,7 +50,7 @@ def _weights(timeline: Timeline, level: int, true: Sequence[Span], held_out: flo
     weights = fit_logistic(inputs, np.array([inside(t, true) is not None for t in times]))
     scores = with_bias(inputs) @ weights
     start = float(timeline.end) * (1 - held_out)
-    kept = strongest(times, scores, Calibration({}).gap) & (times >= start)
+    kept = non_maximum_suppression(times, scores, Calibration({}).gap) & (times >= start)
     scale, bias = fit_logistic(scores[kept, None], first_hits(times[kept], scores[kept], true))
     return np.append(scale * weights[:-1], scale * weights[-1] + bias)
 

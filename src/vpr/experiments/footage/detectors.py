@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 from vpr.experiments.footage.films import RATE
-from vpr.segmenting.calibration import strongest
+from vpr.segmenting.calibration import non_maximum_suppression
 from vpr.video import Fit, open_footage
 from vpr.video.frames import Picture
 
@@ -97,7 +97,7 @@ def jumps(vectors: NDArray[np.float32], power: int = 2) -> Scores:
 def peaks(scores: Scores, times: Scores, threshold: float, gap: float) -> list[float]:
     """Times of scores from `threshold`, the highest first, none closer than `gap` to another."""
     high = scores >= threshold
-    kept = strongest(times[high], scores[high], gap)
+    kept = non_maximum_suppression(times[high], scores[high], gap)
     return sorted(times[high][kept].tolist())
 
 

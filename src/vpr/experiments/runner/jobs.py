@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
 from vpr.executors.base import Done, Executor, Failed, OnProgress, Report, Run, stop_signals
-from vpr.executors.claims import SUFFIX, Held, claimed, run_claimed
+from vpr.executors.claims import CLAIM_SUFFIX, Claimed, claimed, run_claimed
 from vpr.experiments.runner.base import Advance, Stopped
 
 
@@ -52,22 +52,22 @@ def run_jobs(todo: list[Job], executor: Executor, on_progress: OnProgress) -> Ou
         for end in ended:
             if isinstance(end, Failed) and not (end.code and received):
                 failed[todo[end.task].title] = end.message
-            elif isinstance(end, Done) and end.result is Held.ELSEWHERE:
+            elif isinstance(end, Done) and end.result is Claimed.ELSEWHERE:
                 elsewhere.append(todo[end.task].title)
         return Outcome(failed, elsewhere, bool(received))
 
 
 @dataclass(frozen=True)
 class _Setup:
-    patience: float  # with claims
+    timeout: float  # with claims
 
     def __call__(self) -> Run:
         return self._run
 
-    def _run(self, job: Job, report: Report) -> Held | None:
-        with claimed(job.path.with_name(job.path.name + SUFFIX), self.patience) as mine:
+    def _run(self, job: Job, report: Report) -> Claimed | None:
+        with claimed(job.path.with_name(job.path.name + CLAIM_SUFFIX), self.timeout) as mine:
             if not mine:
-                return Held.ELSEWHERE
+                return Claimed.ELSEWHERE
             if not job.path.exists():  # another process may have finished it meanwhile
                 _run(job, report)
             return None

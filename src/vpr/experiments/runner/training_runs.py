@@ -84,11 +84,11 @@ def run_folder(config: RunConfig, runs: Path, every: int = INSPECTION_INTERVAL) 
     The folder name contains a digest of the configuration. A run that was made before a field was
     added to the configuration has another digest, and is found by comparing configurations.
     """
-    usual = runs / folder_name(config, every)
-    if usual.exists():
-        return usual
+    default = runs / folder_name(config, every)
+    if default.exists():
+        return default
     others = sorted(runs.glob(_name(config, "?" * DIGITS, every)))
-    return next((folder for folder in others if _has_config(folder, config)), usual)
+    return next((folder for folder in others if _has_config(folder, config)), default)
 
 
 def _has_config(folder: Path, config: RunConfig) -> bool:

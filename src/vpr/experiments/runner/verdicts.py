@@ -18,8 +18,8 @@ only a figure, the claim is a test in the file of the experiment. In these tests
 two means differ by more than two standard deviations (the larger of the two), and "not below" that
 the first is at most 0.05 lower. Nothing is confirmed by a single run.
 """
-MANY = 5  # runs, as in the paper
-CLOSE = 0.05
+MIN_RUNS = 5  # runs, as in the paper
+MAX_DEFICIT = 0.05
 
 
 class Verdict(NamedTuple):
@@ -35,8 +35,8 @@ def above(text: str, high: Sequence[float], low: Sequence[float]) -> Statement:
 
 
 def not_below(text: str, values: Sequence[float], other: Sequence[float]) -> Statement:
-    """The first mean is at most `CLOSE` below the second."""
-    holds = bool(np.mean(values) >= np.mean(other) - CLOSE)
+    """The first mean is at most `MAX_DEFICIT` below the second."""
+    holds = bool(np.mean(values) >= np.mean(other) - MAX_DEFICIT)
     numbers = f"{spread(values)} and {spread(other)}"
     return Statement(text, holds, numbers, min(len(values), len(other)))
 
@@ -75,7 +75,7 @@ def verdicts(claims: Iterable[Claim], statements: Iterable[Statement]) -> list[V
 def _of_number(claim: Claim, paper: Published) -> Verdict:
     runs = len(claim.ours)
     reason = f"{spread(claim.ours)}, {_runs(runs)}; paper {paper}"
-    if runs >= MANY and min(claim.ours) > paper.mean:
+    if runs >= MIN_RUNS and min(claim.ours) > paper.mean:
         return Verdict("exceeded", claim.what, reason)
     enough = float(np.mean(claim.ours)) >= paper.mean - max(2 * paper.std, 0.02)
     return Verdict("confirmed" if enough and runs > 1 else "not confirmed", claim.what, reason)

@@ -18,7 +18,7 @@ from vpr.pages.sequence_data import SequenceData, first_sequences
 from vpr.state import LevelTrace
 
 CHUNK = 32  # sequences per batch, to bound the memory
-SHOWN = 2  # sequences on the page
+SHOWN_SEQUENCES = 2  # sequences on the page
 
 
 class LevelObservations(NamedTuple):
@@ -59,7 +59,7 @@ def observe_sequences(
         observed.append(tuple(_observations(level) for level in trace.levels))
         labels.append(batch._replace(frames=batch.frames[:0]))
         if not shown:
-            shown = first_sequences(model, batch, trace, SHOWN)
+            shown = first_sequences(model, batch, trace, SHOWN_SEQUENCES)
         if on_progress is not None:
             on_progress(start + len(batch.frames))
     return Observations(

@@ -14,7 +14,7 @@ from vpr.pages.sequence_view import CURVES, RULER
 from vpr.pages.svg import drawing, tag
 
 WIDTH, LEFT = 400, 44  # of a panel, and of the room for the numbers on its left
-POINTS = 200  # per curve
+MAX_POINTS = 200  # per curve
 
 Lines = NDArray[np.float64]  # (lines, points)
 
@@ -70,8 +70,8 @@ def _is_complete(line: dict[str, Any], levels: int) -> bool:
 
 
 def _thin(values: Lines) -> Lines:
-    """Average neighbours until at most `POINTS` are left."""
-    parts = np.array_split(values, min(POINTS, values.shape[1]), 1)
+    """Average neighbours until at most `MAX_POINTS` are left."""
+    parts = np.array_split(values, min(MAX_POINTS, values.shape[1]), 1)
     return np.stack([part.mean(1) for part in parts], 1)
 
 

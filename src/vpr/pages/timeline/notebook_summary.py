@@ -12,12 +12,12 @@ from vpr.pages.palette import KINDS
 from vpr.segmenting.timeline import Event, Timeline
 from vpr.segmenting.webvtt import milliseconds, timestamp
 
-PICTURES = 8
-MARKS = 400  # per level; more would overlap
+MAX_PICTURES = 8
+MAX_MARKS = 400  # per level; more would overlap
 
 
 def notebook_summary(timeline: Timeline) -> str:
-    rows = "".join(_row(timeline, level) for level in reversed(timeline.reported))
+    rows = "".join(_row(timeline, level) for level in reversed(timeline.reported_levels))
     length = timestamp(milliseconds(timeline.end - timeline.start))
     problem = f"<p>{escape(timeline.problem)}</p>" if timeline.problem else ""
     if timeline.undecodable:
@@ -36,7 +36,7 @@ def notebook_summary(timeline: Timeline) -> str:
 def _row(timeline: Timeline, level: int) -> str:
     events = timeline.events(level)
     stated = f"level {level}: {len(events)} event{'' if len(events) == 1 else 's'}"
-    shown = sorted(sorted(events, key=lambda event: -event.score)[:MARKS])
+    shown = sorted(sorted(events, key=lambda event: -event.score)[:MAX_MARKS])
     marks = "".join(_mark(timeline, event) for event in shown)
     return (
         f'<tr><td style="width: 11em; text-align: left; padding: 2px">{stated}</td>'
@@ -60,7 +60,7 @@ def _mark(timeline: Timeline, event: Event) -> str:
 def _pictures(timeline: Timeline) -> str:
     """A few pictures at even intervals."""
     frames = sorted(timeline.pictures)
-    chosen = frames[:: max(-(-len(frames) // PICTURES), 1)]
+    chosen = frames[:: max(-(-len(frames) // MAX_PICTURES), 1)]
     return "".join(_picture(frame, timeline.pictures[frame]) for frame in chosen)
 
 

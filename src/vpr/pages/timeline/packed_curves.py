@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vpr.pages.sequence_curves import LogScale
 from vpr.segmenting.timeline import Curves, Series, Timeline
 
-VALUES = 600_000  # on one page: an hour at 25 frames per second, two levels, frame by frame
+MAX_VALUES = 600_000  # on one page: an hour at 25 frames per second, two levels, frame by frame
 DECADES = 12  # of dynamic range; a KL can be nearly 0
 MAX_STEP = 65535  # of 16 bits; 0 means no value
 
@@ -19,7 +19,7 @@ MAX_STEP = 65535  # of 16 bits; 0 means no value
 def curve_stride(timeline: Timeline) -> int:
     """Frames per bin. A bin of several frames stores its minimum and maximum."""
     values = 3 * timeline.frames * len(timeline.curves)
-    return 1 if values <= VALUES else -(-2 * values // VALUES)
+    return 1 if values <= MAX_VALUES else -(-2 * values // MAX_VALUES)
 
 
 def packed_curves(curves: Curves, stride: int) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from vpr.pages.timeline.packed_curves import curve_stride, packed_curves, packed
 from vpr.segmenting.timeline import Event, Timeline
 from vpr.segmenting.timeline_json import joined, quoted
 
-PICTURES = 7_000_000  # bytes of base64 pictures on a page
+MAX_PICTURE_BYTES = 7_000_000  # bytes of base64 pictures on a page
 
 
 def timeline_data(timeline: Timeline) -> Iterator[str]:
     """The JSON in parts."""
     stride = curve_stride(timeline)
-    pictures = kept_pictures(timeline, PICTURES)
+    pictures = kept_pictures(timeline, MAX_PICTURE_BYTES)
     times = script_json(packed_times(timeline, stride))
     yield f'{{"frames":{timeline.frames},"levels":{timeline.levels},"times":{times},"events":['
     yield from joined((script_json(_event(event)) for event in timeline.boundaries), ",")
