@@ -1,4 +1,4 @@
-"""Variational Predictive Routing: the events of a video, at several timescales, with no labels."""
+"""Variational Predictive Routing: detects events in video at several timescales, without labels."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

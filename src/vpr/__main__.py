@@ -1,4 +1,4 @@
-"""`python -m vpr` is `vpr`."""
+"""Runs the command line: `python -m vpr`."""
 
 import sys
 

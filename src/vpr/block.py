@@ -151,7 +151,7 @@ class Block(nn.Module):
         """K calls of `update` with known inputs: x (B, K, H), c (B, K, D), noise (B, K, S).
 
         The contributions of x and c to the posterior are computed for all K updates at once; only
-        d depends on the update before. Also returns d_{K+1} (B, D).
+        d depends on the previous update. Also returns d_{K+1} (B, D).
         """
         rows, steps = x.shape[:2]
         first = LoopLinear(self.q.of_d.weight, (x + self.q.of_c(c)).transpose(0, 1))

@@ -47,7 +47,7 @@ def boundaries(evidence: Sequence[LevelEvidence], frame: int) -> Iterator[Bounda
 
 
 def batch_boundaries(evidence: Sequence[Evidence], sequence: int, frame: int) -> Iterator[Boundary]:
-    """`boundaries` of one sequence of a batch, from evidence (B,)."""
+    """The boundaries of one sequence of a batch at one frame, from evidence (B,)."""
     of_sequence = (Evidence(*(field[sequence, None] for field in level)) for level in evidence)
     return boundaries([LevelEvidence.rows(level)[0] for level in of_sequence], frame)
 

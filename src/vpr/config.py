@@ -32,8 +32,8 @@ Data = (
 )
 
 
-# Largest sizes. A configuration may be untrusted. Within these limits, computing the shapes of its
-# weights takes a second; they are compared with the weight file before memory is allocated.
+# Maximum sizes, because a configuration may be untrusted. Within these limits, computing the shapes
+# of the weights takes a second. They are compared with the weight file before memory is allocated.
 MAX_LEVELS, MAX_LAYERS, MAX_WIDTH = 16, 16, 65_536
 MAX_WINDOW = 100_000  # comparisons
 
@@ -57,7 +57,7 @@ class ModelConfig:
     )
     channels: int = option(32, "Width of the image network's first layer.")
     colour_masks: int = option(
-        1, "Masks of the folded network that are multiplied by one colour each."
+        1, "Number of masks in the folded network; each is multiplied by one colour."
     )
     likelihood: Literal["bernoulli", "gaussian"] = option(
         "bernoulli", "Binary cross entropy, or squared error."
@@ -134,18 +134,20 @@ class TrainingConfig:
     batch_size: int = option(32, "Sequences per step.")
     length: int = option(15, "Frames per sequence.")
     decoded_frames: int = option(
-        0, "Frames per sequence, drawn at random, whose reconstruction is computed; 0: all."
+        0, "Number of randomly drawn frames per sequence that are decoded; 0: all."
     )
-    learning_rate: float = option(5e-4, "Adam's learning rate at the start.")
-    final_learning_rate: float = option(5e-5, "Where the cosine decay of the learning rate ends.")
+    learning_rate: float = option(5e-4, "Initial learning rate of Adam.")
+    final_learning_rate: float = option(5e-5, "Learning rate at the end of the cosine decay.")
     warmup_steps: int = option(0, "Steps over which the learning rate rises from 0.")
-    clip: float = option(10_000.0, "Largest norm of the gradient.")
+    clip: float = option(10_000.0, "Maximum norm of the gradient.")
     frame_nats: float = option(
         0.0,
-        "Weight the reconstruction so that the variation of the frames around their mean is worth "
-        "this many nats per frame; 0: weight 1, as in the paper.",
+        "Scale the reconstruction term so that the variation of the frames around their mean "
+        "counts this many nats per frame; 0: weight 1, as in the paper.",
     )
-    kl_balancing: bool = option(False, "While β is below 1, share it by each level's KL (NVAE).")
+    kl_balancing: bool = option(
+        False, "While β is below 1, weight each level by its share of the KL."
+    )
     checkpoint_every: int = option(250, "Steps between two checkpoints.")
     log_every: int = option(10, "Steps between two lines of metrics.")
 
@@ -164,7 +166,7 @@ class RunConfig:
     """A complete training run: the same configuration and seed give the same weights."""
 
     preset: str = option("", "Name of the preset it is based on.", flag=False)
-    seed: int = option(0, "Seed of weights, data and noise.")
+    seed: int = option(0, "Random seed of weights, data and noise.")
     model: ModelConfig = field(default_factory=ModelConfig)
     data: Data = field(default_factory=MovingBall)
     training: TrainingConfig = field(default_factory=TrainingConfig)

@@ -185,7 +185,7 @@ class RandomUpdates:
     """Another rule, plus updates at random frames, for training.
 
     A level whose rule misses a change is not trained on the frames after it, so it never learns to
-    represent the change. Random updates show it what it misses. The values of D_st that they cause
+    represent the change. Random updates train it on such frames. The values of D_st that they cause
     at the level above are not pushed into its window: they are mostly near 0 and would lower the
     threshold of CU.
     """

@@ -3,7 +3,7 @@
 `VPR.step` is Algorithm 1 for one frame: `_detect` goes bottom-up and decides which levels update,
 `_infer` goes top-down and updates them. Both handle levels 2 to N; level 1 updates at every frame
 and is handled separately. `VPR.observe` applies the same detection to a whole video, then computes
-everything that does not depend on the order of time for all frames at once.
+everything that does not depend on previous frames for all frames at once.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Nets = Sequence[Block | InferenceBlock]  # level 1 first
 class LazyEncodings:
     """The projected x of each level for one frame, computed on first use.
 
-    A level that is not reached by detection is thus never encoded. `x` holds x⁰ and any further
-    x¹, x², … that are known already; `projected` likewise.
+    A level that detection does not reach is therefore never encoded. `x` holds x⁰ and those of x¹,
+    x², … that are already known; `projected` holds the known projections by index.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class VPR(nn.Module):
 
     @classmethod
     def from_pretrained(cls, name: str) -> PretrainedVPR:
-        """Load a shipped model ("moving-ball"), a run folder, or a repository of the HF hub.
+        """Load a shipped model ("moving-ball"), a run folder, or a Hugging Face repository.
 
         A repository can be pinned to a commit, tag or branch: `owner/name@revision`.
         """
@@ -147,7 +147,7 @@ class VPR(nn.Module):
         """Process a video (B, T, *frame). The result equals T calls of `step`.
 
         `noise` (T, N, B, S) samples the states; without it they are the means of their posteriors.
-        Everything that does not depend on the order of time is computed for all frames at once.
+        Everything that does not depend on previous frames is computed for all frames at once.
         """
         return self.observe_encoded(self._x0(self._layout(video), video), state, noise)
 

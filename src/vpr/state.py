@@ -24,15 +24,17 @@ class UpdateIndex:
     """Index from the frames of a batch to the updates of one level, and back.
 
     K is the largest number of updates in a sequence, at least 1. Sequences with fewer updates are
-    padded with other frames, whose results are in force at no frame.
+    padded with other frames, whose results are not used.
     """
 
     def __init__(self, boundary: Tensor) -> None:  # (B, T)
         count = boundary.cumsum(1)
         self.every_frame = bool(boundary.all())
-        # Whether every sequence starts with an update, so that no older update is in force.
+        # Whether every sequence starts with an update, so that no earlier update is needed.
         self.starts_with_update = bool(boundary[:, 0].all())
-        self.held = count - 1 if self.starts_with_update else count  # (B, T) update in force
+        self.held = (
+            count - 1 if self.starts_with_update else count
+        )  # (B, T) index of the current update
         order = (~boundary).byte().sort(dim=1, stable=True).indices  # frames with an update first
         self.frames = order[:, : max(int(count[:, -1].max()), 1)]  # (B, K)
 
@@ -43,7 +45,7 @@ class UpdateIndex:
     def hold(self, values: Tensor) -> Tensor:
         """Repeat each update until the next one: (B, K, ...) → (B, T, ...).
 
-        Unless `starts_with_update`, `values` must begin with what was in force before the video:
+        Unless `starts_with_update`, `values` must begin with the value from before the video:
         (B, 1 + K, ...).
         """
         return values if self.every_frame else _take(values, self.held)
@@ -52,14 +54,14 @@ class UpdateIndex:
 class LevelTrace(NamedTuple):
     """One level over time."""
 
-    s: Tensor  # (B, T, S) the state in force at each frame
+    s: Tensor  # (B, T, S) the current state at each frame
     q: Belief  # (B, T, S) its posterior
     p: Belief  # (B, T, S) its prior
     kl: Tensor  # (B, T) D_KL(q ‖ p) where the level updated, 0 elsewhere
     evidence: Evidence  # (B, T) each
     x: Tensor  # (B, T, H) the projected encoding of each frame, see `Block.project`
     updates: Updates  # (B, K, ...)
-    update_index: UpdateIndex  # which update was in force at each frame
+    update_index: UpdateIndex  # the current update at each frame
 
 
 class Trace(NamedTuple):

@@ -30,8 +30,8 @@ class Stream:
     """Detects boundaries in one video, frame by frame.
 
     The stream uses a copy of the model's weights and rule. `evidence` holds the comparisons of the
-    last frame: of level 1, 2, … up to the first level that did not update. `state` is all that the
-    stream remembers; pass it to a new stream to continue, or write it to a file with
+    last frame: of level 1, 2, … up to the first level that did not update. `state` is everything
+    that the stream stores about the past. Pass it to a new stream to continue, or use
     `vpr.stream_file.save_state` and continue with `Stream(model, load_state(path, model))`.
     """
 
@@ -39,7 +39,7 @@ class Stream:
         self.config, self.dtype = model.config, model.dtype
         state = state if state is not None else model.initial(1)
         if len(state.time) != 1:
-            raise VPRError(f"a stream follows one video, the state holds {len(state.time)}")
+            raise VPRError(f"a stream processes one video, but the state is of {len(state.time)}")
         self.evidence: list[LevelEvidence] = []
         with torch.inference_mode():
             self._encode = model.codec.single_frame_encoder()

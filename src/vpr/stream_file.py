@@ -1,4 +1,4 @@
-"""The state of a stream as a file, to continue in another process; nothing is pickled."""
+"""Save and load the state of a stream, to continue in another process. Nothing is pickled."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def save_state(path: Path | str, state: State, model: VPR) -> None:
 
 
 def load_state(path: Path | str, model: VPR) -> State:
-    """Read a state, which must be that of a stream of the same weights."""
+    """Read a state that was saved with the same weights."""
     tensors, notes = read_tensors(Path(path))
     if notes.get("model") != fingerprint(model):
-        raise VPRError(f"{path} is the state of other weights: use the model that made it")
+        raise VPRError(f"{path} was saved with other weights: use the model that it was saved with")
     template = model.initial(1)
     expected = _named(template)
     if tensors.keys() != expected.keys():
@@ -47,7 +47,7 @@ def _named(state: State) -> dict[str, Tensor]:
 
 
 def _fits(tensor: Tensor, like: Tensor) -> bool:
-    """Whether it has the form of `like` and only possible values; counts are not negative."""
+    """Whether it has the shape and type of `like`, is finite, and has no negative counts."""
     same = tensor.shape == like.shape and tensor.dtype == like.dtype
     if not same or not bool(tensor.isfinite().all()):
         return False

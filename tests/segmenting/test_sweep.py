@@ -50,7 +50,7 @@ def test_each_gamma_counts_what_it_counts_alone(model: VPR, swept: Sweep) -> Non
 def test_the_models_own_gamma_is_among_them(model: VPR) -> None:
     assert 1.1 in gammas_around(1.1)
     found = sweep(Frames(frames_of(scenes(5))), model)
-    assert (found.own, len(found.gammas), found.frames) == (1.1, 13, 5)
+    assert (found.model_gamma, len(found.gammas), found.frames) == (1.1, 13, 5)
 
 
 def test_table_and_figure(swept: Sweep, tmp_path: Path) -> None:

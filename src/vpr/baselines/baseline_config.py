@@ -1,8 +1,8 @@
 """Configurations of the baselines and of their training runs.
 
 They extend those of VPR, so that the training loop, the checks and the image networks read them in
-the same way. The fields of the boundary rule of VPR (`rule`, `expected`, `gamma`, …) and `layers`,
-except for feature vectors, have no meaning here.
+the same way. The fields of the boundary rule of VPR (`rule`, `expected`, `gamma`, …) are
+not used here, and `layers` only for feature vectors.
 """
 
 from __future__ import annotations

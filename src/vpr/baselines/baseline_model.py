@@ -25,8 +25,8 @@ from vpr.utils.checks import check_frames, check_noise, check_values
 class BaselineLevel(NamedTuple):
     """One level over time."""
 
-    s: Tensor  # (B, T, S) the state in force at each frame
-    q: Belief  # (B, T, S) the posterior at each frame, or at the update in force
+    s: Tensor  # (B, T, S) the current state at each frame
+    q: Belief  # (B, T, S) the posterior at each frame, or at the current update
     p: Belief  # (B, T, S) its prior
     kl: Tensor  # (B, T) what the level adds to −ELBO at each frame
     evidence: Evidence  # (B, T) each; only `boundary` is known

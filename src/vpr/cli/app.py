@@ -30,13 +30,13 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "[127.0.0.1]",
     )
     add_number(parser, "--port", 7860, "Port.")
-    add_number(parser, "--megabytes", 500, "Largest upload.")
+    add_number(parser, "--megabytes", 500, "Maximum size of an upload, in MB.")
     parser.add_argument(
         "--minutes",
         type=finite,
         metavar="N",
         default=15.0,
-        help="Longest time per video, including training. [15]",
+        help="Maximum time per video, including training. [15]",
     )
 
 

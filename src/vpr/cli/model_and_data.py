@@ -1,4 +1,4 @@
-"""The model and the dataset that `demo`, `evaluate`, `report`, `rollout` and `sample` are given."""
+"""The model and the dataset of a command, prepared, with sequences that are not too long."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
     shown = f"Dataset: {', '.join(DATASETS)}. [that of the model]"
     parser.add_argument("--data", metavar="NAME", help=shown)
-    shown = "Footage, vectors or file that the dataset reads, if it reads any."
+    shown = "Footage, vectors or file, for a dataset that reads files."
     parser.add_argument("--path", metavar="PATH", help=shown)
 
 
@@ -88,7 +88,7 @@ def add_executor(parser: argparse.ArgumentParser, jobs: int) -> None:
         "--jobs",
         type=int,
         metavar="N",
-        help=f"How many run at a time, one core each. [{jobs}; as many as a cluster can]",
+        help=f"Number of parallel jobs, one core each. [{jobs}; on a cluster, all it can run]",
     )
     parser.set_defaults(default_jobs=jobs)
     parser.add_argument(
@@ -96,7 +96,7 @@ def add_executor(parser: argparse.ArgumentParser, jobs: int) -> None:
         type=shard,
         default=Shard(1, 1),
         metavar="K/N",
-        help="Only the K-th of N parts, for scripts that start N commands. [all]",
+        help="Process only the K-th of N parts, for scripts that start N commands. [all]",
     )
 
 
@@ -140,7 +140,7 @@ def add_footage(parser: argparse.ArgumentParser, *, needs_model: bool = True) ->
     parser.add_argument(
         "--fit",
         choices=("letterbox", "crop", "stretch"),
-        help="How to fit footage of other proportions. [as in training, or letterbox]",
+        help="How to fit footage with another aspect ratio. [as in training, or letterbox]",
     )
     parser.add_argument(
         "--rate", metavar="FPS", help="Frames per second of footage without times. [25]"

@@ -23,7 +23,11 @@ licence. The metrics are those of vpr evaluate, on data that was not used for tr
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.description = DESCRIPTION
     parser.add_argument("run", metavar="RUN", type=Path, help="Run folder.")
-    parser.add_argument("repository", metavar="OWNER/NAME", help="Made if it does not exist.")
+    parser.add_argument(
+        "repository",
+        metavar="OWNER/NAME",
+        help="Repository on the hub; created if it does not exist.",
+    )
     parser.add_argument("--private", action="store_true", help="Make a private repository.")
     parser.add_argument(
         "--licence", default="mit", help="Identifier of the weights' licence on the hub. [mit]"

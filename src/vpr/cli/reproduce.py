@@ -15,7 +15,7 @@ DESCRIPTION = """\
 Run the missing runs of an experiment. Writes one JSON file per run, the figure as PNG and SVG, and
 a summary to results/NAME, and updates results/README.md. Ctrl-C saves and stops; the same command
 resumes. Several commands, also on several machines, can share the folders: each run is claimed by
-one.
+one of them.
 """
 
 

@@ -73,7 +73,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--probability",
         type=finite,
         metavar="P",
-        help="Smallest probability of an event, for a calibrated model. [0.5]",
+        help="Minimum probability of an event, for a calibrated model. [0.5]",
     )
     chosen.add_argument(
         "--events", type=int, metavar="N", help="Report the N strongest events of each level."
@@ -82,7 +82,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--every",
         type=seconds,
         metavar="TIME",
-        help="Report as many events of each level as make one per TIME, such as 10s, on average.",
+        help="Report the strongest events of each level, on average one per TIME, such as 10s.",
     )
     parser.add_argument(
         "--sweep",
@@ -93,14 +93,14 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--export",
         metavar="LIST",
-        help="Further formats, with commas between them: eaf, label-studio, otio, edl. [none]",
+        help="Additional formats, separated by commas: eaf, label-studio, otio, edl. [none]",
     )
     add_executor(parser, 1)
     parser.add_argument("--force", action="store_true", help="Do not skip finished files.")
 
 
 def _add_adapt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """`--adapt` or `--adapt TIME`: a word after it that is no time is a PATH."""
+    """`--adapt` or `--adapt TIME`: a word after it that is not a time is a PATH."""
     how: dict[str, Any] = {"nargs": "?", "type": seconds, "metavar": "TIME"}
     after = list(words)[list(words).index("--adapt") + 1 :] if "--adapt" in words else []
     if after and not re.fullmatch(r"[\d.]+(ms|s|min)?", after[0]):
@@ -108,8 +108,8 @@ def _add_adapt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--adapt",
         const=ADAPT_SECONDS,
-        help="Train on this footage first, for TIME including reading it: the model of --model, or "
-        "a new one. It is kept in the folder of --out with -model after its name. [2min]",
+        help="First train a model on this footage, for TIME including reading it: the model of "
+        "--model, or a new one. It is saved next to the folder of --out, as OUT-model. [2min]",
         **how,
     )
 
@@ -244,5 +244,5 @@ def _print_table(outcomes: list[Outcome], model: str, arguments: argparse.Namesp
 
 
 def _count(events: Any) -> str:
-    """The number of events, or for a sweep the smallest and largest."""
+    """The number of events, or for a sweep the smallest and largest number."""
     return f"{min(events)} to {max(events)}" if isinstance(events, list) else str(events)

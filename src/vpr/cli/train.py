@@ -66,7 +66,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="Leave out one of our additions to the paper; can be repeated. "
+        help="Remove one of our additions to the paper's training; can be repeated. "
         f"NAME: {', '.join(each.name for each in ADDITIONS)}.",
     )
     parser.add_argument("--show", action="store_true", help="Print the stages and exit.")

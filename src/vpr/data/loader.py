@@ -10,7 +10,7 @@ from vpr.data.base import Batch, Dataset, worker_rng
 
 
 class Sequences(IterableDataset[Batch]):
-    """An infinite stream of single sequences: a `Batch` whose arrays have no first axis.
+    """An infinite stream of single sequences: each is a `Batch` without the batch axis.
 
     A DataLoader stacks them into batches of tensors. Each worker has its own random generator,
     which restarts with every pass: the same seed and number of workers give the same sequences.

@@ -1,4 +1,4 @@
-"""Miniworld Maze: a walk through hallways with turns, whose colour sometimes changes."""
+"""Miniworld Maze: a walk through hallways with turns; the colour of the walls sometimes changes."""
 
 from __future__ import annotations
 

@@ -66,9 +66,9 @@ class Film(NamedTuple):
 class Montage:
     """Edits films from pieces of real clips.
 
-    Every shot is a random window of a random piece, perhaps mirrored, and of another piece than the
-    shot before. Shots are joined by cuts, dissolves of 5 to 25 frames, and fades through black or
-    white. Some shots have a distractor, which is not a transition: a flash, a shaking camera, or
+    Every shot is a random window of a random piece, sometimes mirrored. Successive shots come from
+    different pieces. They are joined by cuts, dissolves of 5 to 25 frames, and fades through black
+    or white. Some shots have a distractor, which is not a transition: a flash, a shaking camera, or
     another clip as a picture in the picture.
     """
 

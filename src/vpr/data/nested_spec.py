@@ -1,4 +1,4 @@
-"""The specification of a nested world, drawn from its index alone."""
+"""The specification of a nested world, drawn from its index alone, and the clocks in it."""
 
 from __future__ import annotations
 

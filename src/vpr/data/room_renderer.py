@@ -1,7 +1,9 @@
 """Renders the room of 3D Shapes by ray casting, as the weight of each surface's colour per pixel.
 
 The constants were fitted to the authors' published animation: camera and walls to its edges, lights
-to its shading. The mean difference from it is below three grey levels.
+to its shading. The mean difference from it is below three grey levels. Points and directions are
+(3, N) with x to the right, y up and z away from the viewer. All solids are convex, so the part of a
+ray that is inside is one interval of distances.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ BEAM_EXPONENT = 11  # the larger, the narrower
 GLOSS = 0.15
 
 Floats = NDArray[np.float32]
-Span = tuple[Floats, Floats]  # distances at which rays enter and leave; enter > leave: they miss
+Span = tuple[
+    Floats, Floats
+]  # distances at which rays enter and leave a solid; enter > leave: a miss
 
 
 class Hits(NamedTuple):

@@ -16,15 +16,17 @@ from vpr.utils.config_fields import option
 class Synthetic:
     """One value in [0, 1] per frame; every `period` steps it jumps to another of `values` levels.
 
-    The paper's jumps are random. With `order` above 0 each level has a usual successor with that
-    probability, which a transition model can learn.
+    The paper's jumps are random. With `order` above 0, each level is followed by its own fixed
+    successor with that probability, which a transition model can learn.
     """
 
     name: ClassVar[str] = "synthetic"
 
     period: int = option(10, "Steps from one jump to the next.")
     values: int = option(5, "Number of levels of the signal.")
-    order: float = option(0.0, "Probability of each level's usual successor; 0: jumps are random.")
+    order: float = option(
+        0.0, "Probability that a level is followed by its fixed successor; 0: jumps are random."
+    )
 
     def __post_init__(self) -> None:
         if self.period < 1 or not 2 <= self.values <= 1000 or not 0 <= self.order <= 1:
@@ -50,8 +52,8 @@ class Synthetic:
     def _levels(self, count: int, segments: int, rng: np.random.Generator) -> np.ndarray:
         """The level of each segment (count, segments): a Markov chain without self-transitions."""
         shift = rng.integers(1, self.values, size=(count, segments))
-        usual = rng.random((count, segments)) < self.order
+        ordered = rng.random((count, segments)) < self.order
         # By 2 steps (1 if there are only two levels), so that successive values are not adjacent.
-        shift[usual] = 2 if self.values > 2 else 1
+        shift[ordered] = 2 if self.values > 2 else 1
         shift[:, 0] = rng.integers(self.values, size=count)
         return shift.cumsum(1) % self.values

@@ -95,7 +95,7 @@ class Vectors:
         self._read()
 
     def preprocessing(self) -> Preprocessing:
-        """What turns vectors into the input of a model; fitted to the part for training."""
+        """The preprocessing from vectors to the input of a model, fitted to the training part."""
         return self._read().preprocessing
 
     def unseen(self) -> Vectors:
@@ -124,7 +124,9 @@ class Vectors:
         for number, piece in enumerate(pieces):
 
             def report(done: int, total: int | None, number: int = number) -> None:
-                if on_progress is not None:  # in parts of a piece, whose frames may be unknown
+                if (
+                    on_progress is not None
+                ):  # as a share, because the number of frames may be unknown
                     share = min(done / total, 1) if total else 0
                     on_progress(round(100 * (number + share)), 100 * len(pieces))
 

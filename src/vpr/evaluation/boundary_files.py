@@ -1,4 +1,4 @@
-"""Boundaries in files: of `vpr segment` and `vpr watch`, and labels in several formats."""
+"""Read boundaries from files: of `vpr segment` and `vpr watch`, and labels in several formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUFFIXES = (".csv", ".json", ".jsonl", ".eaf", ".txt")
 MAX_GAP = {
     "time": Fraction(1, 20),
     "frame": Fraction(1),
-}  # intervals without a gap; see `intervals`
+}  # between intervals that follow each other; see `boundaries_of`
 
 Owner = tuple[Scale, int | None, str | None, str | None]  # scale, level, file, annotator
 

@@ -26,7 +26,7 @@ HEADER = "a column 'time' or 'frame', or 'start' and 'end'"
 
 
 def records(path: Path) -> Records:
-    """The records of a file, whose suffix tells its format."""
+    """The records of a file; the suffix determines the format."""
     readers = {".json": _from_json, ".jsonl": _from_lines, ".txt": _from_text, ".eaf": _from_eaf}
     return readers.get(path.suffix.lower(), _from_csv)(path)
 

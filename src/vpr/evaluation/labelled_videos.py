@@ -25,7 +25,7 @@ class Video(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelledVideos:
-    """Finds the videos of files or folders; `missing` and `failed` say which are left out."""
+    """Finds the videos of files or folders; `missing` and `failed` list those that are left out."""
 
     predicted: Path
     truths: Sequence[Path]  # of several annotators
@@ -105,7 +105,7 @@ def _of_file(marks: Marks, file: str | None) -> Marks:
 def _by_annotator(labels: Mapping[str, Marks]) -> dict[str, Marks]:
     """Labels of one video by annotator: its files, or names within them.
 
-    An annotator that a file names has only annotated the videos where he or she has boundaries.
+    An annotator who is named in a file has annotated only the videos in which they have boundaries.
     """
     divided: dict[str, Marks] = {}
     for label, marks in labels.items():

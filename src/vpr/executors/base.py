@@ -1,4 +1,4 @@
-"""What every executor offers: run tasks somewhere, report progress, yield results as they end."""
+"""The interface of all executors: run tasks, report progress, yield results as tasks end."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ class Executor(ABC):
     ) -> TaskResults:
         """Run all tasks, and yield each when it ends.
 
-        `setup` runs once in each process and gives the function that runs a task; both it and the
-        tasks are pickled. After the first stop request no task starts and those that run are asked
-        to stop; after the second they are killed.
+        `setup` runs once in each process and returns the function that runs a task. It is pickled,
+        as are the tasks. After the first stop request, no further task starts and running tasks
+        are asked to stop; after the second they are killed.
         """
         return self._run(Work(tasks, setup, on_progress, stop_requests))
 
@@ -82,7 +82,7 @@ class Executor(ABC):
 
 
 def run_task(run: Run, number: int, task: Any, on_progress: OnProgress) -> Done | Failed:
-    """Run a task; mistakes of the user become a `Failed`."""
+    """Run a task; a `VPRError` becomes a `Failed`."""
 
     def report(done: int, total: int | None, note: str) -> None:
         on_progress(JobProgress(number, done, total, note))

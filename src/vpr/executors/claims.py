@@ -63,9 +63,9 @@ def run_claimed(
     on_progress: OnProgress,
     stop_requests: Sequence[int] = (),
 ) -> TaskResults:
-    """Run tasks that are claimed; those that other processes hold are tried once more at the end.
+    """Run tasks with claims. Those that other processes hold are tried once more at the end.
 
-    `setup` is given the timeout for `claimed`. Tasks whose claims are still refreshed at the end
+    `setup` receives the timeout for `claimed`. Tasks that other processes still work on at the end
     have the result `Claimed.ELSEWHERE`.
     """
     held = []

@@ -107,7 +107,7 @@ def _end(ray: Any, future: Any, number: int) -> Done | Failed:
     return end
 
 
-_ready: dict[str, Run] = {}  # in a worker: the function of the present run
+_ready: dict[str, Run] = {}  # in a worker: the function of the current run
 
 
 def _execute(

@@ -96,7 +96,7 @@ class Part:
     def checkpoint(self) -> Any:
         """Called by submitit before time runs out or the job is preempted: what to submit again.
 
-        What is finished by then is found finished.
+        Tasks that are finished by then are skipped when the job runs again.
         """
         from submitit.helpers import DelayedSubmission
 

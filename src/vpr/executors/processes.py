@@ -118,7 +118,7 @@ class Worker(NamedTuple):
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block SIGINT in processes start here: Ctrl-C goes to all, and the parent handles it."""
+    """Block SIGINT in processes that start here: all receive Ctrl-C, the parent handles it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

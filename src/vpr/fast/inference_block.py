@@ -18,7 +18,7 @@ from vpr.nets.dense import SLOPE, GaussianHead, Layers
 
 
 class InferenceBlock:
-    """The methods of `Block` that process one frame, with the weights at construction time.
+    """The methods of `Block` that process one frame, with the weights of the block when it is made.
 
     Every tensor has rows (R, ...).
     """

@@ -16,8 +16,8 @@ class LoopLinear:
     """y_k = base_k + x_k Wᵀ, to be called for k = 0, 1, … in this order.
 
     Autograd would compute one product per step for the gradient of W and add them up, which takes
-    as long as the rest of the backward pass. Here the steps only store their x_k; the gradients of
-    all y_k meet at `base`, where one product gives the gradient of W.
+    as long as the rest of the backward pass. Here the steps only store their x_k. The gradients of
+    all y_k arrive at `base`, where a single product gives the gradient of W.
     """
 
     def __init__(self, weight: Tensor, base: Tensor) -> None:  # (out, in), (K, B, out)

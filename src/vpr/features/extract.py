@@ -50,13 +50,15 @@ def extract(
     Args:
         footage: Anything `vpr.video.open_footage` opens that is a file or folder.
         features: The name of an extractor, or any callable from pictures (T, H, W, 3) to (T, F). A
-            callable needs a `folder`, because the cache cannot tell it from others.
-        rate: Frames per second; the others are left out.
+            callable needs a `folder`, because the cache cannot distinguish it from others.
+        rate: Frames per second; other frames are skipped.
         folder: Where to keep the features. The default is the user cache.
         on_progress: Called with the number of frames that were read.
     """
     if not isinstance(features, str) and folder is None:
-        raise VPRError("features of your own need a folder, which is used for no other features")
+        raise VPRError(
+            "an extractor of your own needs a folder that is used for no other extractor"
+        )
     extractor = load_extractor(features) if isinstance(features, str) else features
     name = features if isinstance(features, str) else "own"
     exact = as_rate(rate)

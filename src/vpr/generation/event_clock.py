@@ -24,13 +24,13 @@ class EventClock(NamedTuple):
     """
 
     ticks: Tensor  # (B, N − 1) since the last update of the level
-    seen: Tensor  # (B, N − 1) whether the event's beginning was observed, not the sequence's
+    seen: Tensor  # (B, N − 1) whether the beginning of the event was observed
     past: Tensor  # (B, N − 1, HISTORY) the last ticks, latest first: 1 update, −1 none, 0 unknown
     imagined: Tensor  # (B,) whether the last frame was imagined
 
     @classmethod
     def unknown(cls, batch: int, levels: int) -> EventClock:
-        """No event's beginning was observed: after a first frame, or for a state of unknown age."""
+        """The clock after a first frame, or for a state of unknown age."""
         ticks = torch.zeros(batch, levels - 1, dtype=torch.long)
         unseen = torch.zeros_like(ticks, dtype=torch.bool)
         past = torch.zeros(batch, levels - 1, HISTORY, dtype=torch.int8)

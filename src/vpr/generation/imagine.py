@@ -1,4 +1,4 @@
-"""Imagined futures, frame by frame: each level moves by its prior when its event ends."""
+"""Imagined futures, frame by frame: a level updates from its prior when its event ends."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from vpr.utils.tree import tree_put, tree_rows
 STEPS, BATCH, LEARNING_RATE, WEIGHT_DECAY = 6000, 512, 1e-2, 0.1  # of AdamW, for each head
 STATE_NOISE = 0.5  # σ of the noise on s^n and s^{n+1} while a head is trained
 CHUNK = 32  # sequences per batch, to bound the memory
-IMAGINED_FRAMES = 12  # largest number of imagined frames before a state is replaced by the observed
+IMAGINED_FRAMES = 12  # maximum number of imagined frames before the observed state is used again
 
 
 class Examples(NamedTuple):
@@ -70,8 +70,8 @@ def examples(
     also learn from states of unknown age.
 
     With `imagined_frames`, each frame gives two examples: from the observed state, and from a state
-    that was predicted by the priors for up to so many frames, with updates at the observed
-    boundaries. So the heads also learn from imagined states, which differ from observed ones.
+    that was predicted by the priors for up to that many frames, with updates at the observed
+    boundaries. The heads thus also learn from imagined states, which differ from observed ones.
     """
     first, *others = video.to(model.device, model.dtype).unbind(1)
     state, _ = model.step(model.initial(len(first)), first)

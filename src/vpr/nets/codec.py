@@ -1,4 +1,4 @@
-"""`Codec`, the interface of the networks between frames and the hierarchy.
+"""`Codec`, the interface of the networks between frames and the hierarchy, and that of vectors.
 
 A codec maps frames to x⁰ and c⁰ back to frames. Internally it uses its own layout of pixels:
 
@@ -37,7 +37,7 @@ class Codec(nn.Module):
         raise NotImplementedError
 
     def single_frame_encoder(self) -> Callable[[Tensor], Tensor]:
-        """An encoder of one frame (*frame) → (width,), with a copy of the present weights."""
+        """An encoder of one frame (*frame) → (width,), with a copy of the current weights."""
         return SingleFrame(deepcopy(self))
 
     def decode(self, c0: Tensor) -> Tensor:

@@ -124,8 +124,8 @@ class Prior(nn.Module):
 class Posterior(nn.Module):
     """q_φ(s | x, d, c).
 
-    The first layer is the sum of one linear map per input. So the part of x is computed for all
-    frames in one product, and the parts of d and c once per update.
+    The first layer is the sum of one linear map per input. The contribution of x is therefore
+    computed for all frames in one product, and those of d and c once per update.
     """
 
     def __init__(

@@ -1,4 +1,11 @@
-"""The image network of the paper: the convolutions of World Models."""
+"""The image network of the paper: the convolutions of World Models.
+
+Most of its convolutions, of stride 2, are computed faster on a CPU with the same weights and
+results: with pixels folded into channels they become convolutions of stride 1, for which CPUs have
+fast kernels. Layers for which this is not faster use PyTorch's own (see
+docs/how-to/performance.md). Plain version: `nn.Conv2d` and `nn.ConvTranspose2d`, compared in
+tests/nets/test_convolutions.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A sequence on a page: rows that share one column per frame, and a tooltip for each column."""
+"""A sequence on a page: rows that share one column per frame, and a tooltip for each column.
+
+The sizes are in pixels. A frame and everything below it share a column of width `CELL`.
+"""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from vpr.pages.palette import css_variables
 
-# What a page may load: its own script, styles, pictures within the page, and a film beside it.
-# Even if text from a file became markup, it could not run a script or contact a machine.
+# What a page may load: its own script, styles, pictures within the page, and a video next to it.
+# Text from a file that became markup could therefore not run a script or contact a machine.
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src 'unsafe-inline'; img-src data:; "
     "media-src 'self' file:; base-uri 'none'; form-action 'none'"

@@ -1,4 +1,4 @@
-"""Loading and saving models: shipped models, run folders, and repositories of the HF hub.
+"""Loading and saving models: shipped models, run folders, and Hugging Face repositories.
 
 A run folder contains
 
@@ -60,7 +60,7 @@ PUBLISHED = [CONFIG, MODEL, DURATIONS, PREPROCESSING, CALIBRATION]
 
 
 class PretrainedVPR(VPR):
-    """A model with what was fitted to data and stored beside its weights."""
+    """A model with the preprocessing and the calibration that are stored with its weights."""
 
     preprocessing: Preprocessing | None = None  # of vectors or features, before the model
     calibration: Calibration | None = None  # the probabilities of its events
@@ -90,7 +90,7 @@ def save_pretrained(model: VPR, folder: Path | str) -> None:
 
 
 def load_model(name: Path | str) -> PretrainedVPR:
-    """Load a shipped model by name, a folder on this machine, or a repository of the HF hub.
+    """Load a shipped model by name, a folder on this machine, or a Hugging Face repository.
 
     `owner/name@revision` pins the commit, tag or branch of a repository.
     """
@@ -178,8 +178,8 @@ def fingerprint(model: VPR) -> str:
 def data_for(name: Path | str, instead: str | None = None, path: str | None = None) -> Dataset:
     """The dataset that a model was trained on, or the dataset with the name `instead`.
 
-    The configuration of a model does not choose files on this machine: `path` names the footage,
-    vectors or file of a dataset that reads any.
+    The configuration of a model cannot choose files on this machine. For a dataset that reads
+    files, `path` names the footage, vectors or file.
     """
     data: Any = _data_of(find_model(str(name))) if instead is None else dataset(instead)
     if path is None:
@@ -246,7 +246,7 @@ def _download(name: str, revision: str | None = None) -> Path:
     except Exception as error:  # the client of the hub raises many different types
         what = name if revision is None else f"{name}@{revision}"
         raise VPRError(
-            f"no folder {what!r} here, nor on the hub: {type(error).__name__}"
+            f"no folder {what!r} on this machine or on the hub: {type(error).__name__}"
         ) from error
 
 

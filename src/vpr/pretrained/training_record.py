@@ -1,4 +1,4 @@
-"""What the folder of a model says about its training."""
+"""Information about the training of a model, read from its folder."""
 
 from __future__ import annotations
 

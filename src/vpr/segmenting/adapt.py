@@ -1,4 +1,4 @@
-"""Train a model on the footage that is to be segmented, in limited time."""
+"""Train a model on the footage to be segmented, within a time limit."""
 
 from __future__ import annotations
 
@@ -32,16 +32,14 @@ from vpr.video.finding import find_footage
 from vpr.video.vectors import is_vectors
 
 DEFAULT_SECONDS = 120.0
-MIN_TRAINING_SHARE = (
-    0.4  # least share of the time for training, however long reading the footage takes
-)
-TRIAL_STEPS = 8  # steps that measure the speed, of all stages
+MIN_TRAINING_SHARE = 0.4  # of the time, even if reading the footage takes longer
+TRIAL_STEPS = 8  # steps for measuring the speed, in all stages
 MIN_STEPS = 30  # steps
 CHECKPOINT_INTERVAL = 25  # steps between two of them
-MAX_OVERRUN = 1.5  # training stops at this multiple of its time
+MAX_OVERRUN = 1.5  # training stops after this multiple of its planned time
 RECORD = "adapted.json"
 
-OnProgress = Callable[[str, int, int], None]  # what is done, done, total
+OnProgress = Callable[[str, int, int], None]  # description, done, total
 
 
 def adapted_model(
@@ -98,7 +96,7 @@ def adapt(
         seconds: For reading the footage and training.
         start: The model to start from. The default is a new model: of frozen features, if the extra
             `features` is installed, otherwise of frames.
-        on_progress: Called with what is done, and how much of it.
+        on_progress: Called with a description of the current work, the amount done and the total.
     """
     if not seconds > 0:
         raise VPRError(f"the time to adapt must be above 0 seconds, got {seconds:g}")
@@ -132,7 +130,7 @@ def adapt(
 def adapt_without_saving(
     what: object, seconds: float, start: VPR | str | os.PathLike[str] | None
 ) -> VPR:
-    """A model that is trained on a path or an array; nothing is kept."""
+    """A model trained on a path or an array, of which nothing is saved."""
     if not isinstance(what, str | os.PathLike | np.ndarray):
         raise VPRError("to adapt a model, give footage as a path or an array")
     with TemporaryDirectory() as temporary:
@@ -149,7 +147,7 @@ def adapt_without_saving(
 
 
 class _OutOfTimeError(Exception):
-    """Training takes much longer than it was measured to."""
+    """Training takes much longer than the measured speed predicted."""
 
 
 def _run_config(paths: Sequence[str], start: str | None) -> RunConfig:
@@ -178,7 +176,7 @@ def _new_run_config(paths: Sequence[str], whole: str) -> RunConfig:
 
 
 def _vectors(path: str, fitted: Path) -> Vectors:
-    """Vectors with the preprocessing of a model, which is in the file `fitted`, if there is one."""
+    """Vectors with the preprocessing that is stored in the file `fitted`, if it exists."""
     if not fitted.exists():
         return Vectors(path, held_out=0.01)
     known = Preprocessing.load(fitted)
@@ -226,7 +224,7 @@ def _seconds_per_step(config: RunConfig, make_session: MakeSession, report: OnPr
 
 
 def _session_from(start: str) -> MakeSession:
-    """Sessions that begin with the weights of a model."""
+    """A function that makes sessions that start from the weights of a model."""
 
     def make_session(config: RunConfig, device: torch.device) -> Session:
         session = Session(config, device)

@@ -1,4 +1,4 @@
-"""Segment many pieces of footage: each is done, skipped or failed, and none stops the others."""
+"""Segment many pieces of footage. A piece that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SegmentRequest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one piece. A damaged piece was read as far as possible, and has its files.
+    """The result of one piece. For a damaged piece, files of the part that can be read are written.
 
     A piece with status `elsewhere` is being segmented by another process.
     """
@@ -102,7 +102,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any], status: Status) -> Outcome:
-        """The outcome that `as_json` gave, with another status."""
+        """Restore an outcome from the result of `as_json`, with another status."""
         others = {name: value for name, value in fields.items() if name != "trouble"}
         changed = {"status": status, "problem": fields["trouble"]}
         changed |= {key: tuple(fields.get(key, ())) for key in ("files", "warnings")}
@@ -110,7 +110,7 @@ class Outcome:
 
 
 def skipped(targets: Sequence[Target], completed: CompletedFiles) -> Iterator[Outcome]:
-    """The outcomes of targets that are complete, with the damage found then."""
+    """The recorded outcomes of the targets that are already complete."""
     for target in targets:
         outcome = _completed_outcome(target, completed)
         if outcome is not None:
@@ -164,7 +164,7 @@ class _Setup:
 
     request: SegmentRequest
     force: bool
-    timeout: float  # with claims
+    timeout: float  # for claims
 
     def __call__(self) -> Run:
         model = self.request.load()
@@ -198,7 +198,7 @@ def _run_target(
         return Outcome(target.source, "failed", problem=f"{target.source}: {why(error)}")
     except MemoryError:
         return Outcome(target.source, "failed", problem=f"{target.source} does not fit into memory")
-    except Exception as error:  # an error of ours, which must not stop the others
+    except Exception as error:  # a bug in vpr, which must not stop the others
         reason = f"{type(error).__name__}: {error}"
         problem = f"{target.source} failed with {reason}: please report this as a bug of vpr"
         return Outcome(target.source, "failed", problem=problem)

@@ -2,7 +2,7 @@
 
 VPR's criteria give many events on continuous footage, and D_st has another scale on every film. A
 logistic regression on D_st and D_ch at the event and in the frames around it, fitted to films with
-known transitions, tells which of them matter. It uses the evidence of the model and nothing else.
+known transitions, predicts which of them are transitions. It uses only the evidence of the model.
 Because it looks ahead by `CONTEXT_FRAMES` frames, it is applied to complete timelines.
 """
 
@@ -35,7 +35,7 @@ class Calibration:
     """One logistic regression per level: weights (level 2 first), each with a bias at the end."""
 
     weights: dict[int, Floats]  # level → (inputs + 1,)
-    gap: float = 0.5  # seconds; of closer events only the most probable one is kept
+    gap: float = 0.5  # seconds; of events that are closer, only the most probable is kept
 
     def probabilities(self, curves: dict[int, Curves], level: int, frames: Sequence[int]) -> Floats:
         """The probabilities of the events of a level at these frames."""
@@ -46,7 +46,7 @@ class Calibration:
         return logistic(with_bias(evidence(curves, level, frames)) @ self.weights[level])
 
     def save(self, path: Path, model: str) -> None:
-        """Write it for the weights with the fingerprint `model`."""
+        """Write the calibration, with the fingerprint `model` of the weights that it belongs to."""
         tensors = {f"level{n}": torch.from_numpy(each) for n, each in self.weights.items()}
         write_tensors(path, tensors, {"model": model, "gap": str(self.gap)})
 
@@ -59,7 +59,7 @@ class Calibration:
             weights = {int(name.removeprefix("level")): _checked(t) for name, t in tensors.items()}
             return cls(weights, float(notes["gap"]))
         except (KeyError, ValueError) as error:
-            raise VPRError(f"{path} is no calibration: copy it again") from error
+            raise VPRError(f"{path} is not a calibration file: copy it again") from error
 
 
 def _checked(weights: Tensor) -> Floats:
@@ -73,8 +73,8 @@ def evidence(curves: dict[int, Curves], level: int, frames: Sequence[int]) -> Fl
     """The inputs of the regression (events, inputs), all of them logarithms.
 
     D_st of level 2, which has a value at every frame: at the event, next to it, around it, and its
-    excess over what is usual there. A flash and a dissolve differ from a cut in the frames after
-    it. For levels above, D_st, D_ch and the threshold of the level itself, too.
+    excess over the quantile `HIGH_QUANTILE` there. Flashes and dissolves differ from cuts in the
+    frames that follow. For higher levels, also D_st, D_ch and the threshold of the level itself.
     """
     at = np.asarray(frames)
     st = _log(curves[2].kl_static)
@@ -146,7 +146,7 @@ def logistic(score: Floats) -> Floats:
 
 
 def non_maximum_suppression(times: Floats, scores: Floats, gap: float) -> NDArray[np.bool_]:
-    """Which events remain if of two closer than `gap` seconds the stronger is kept."""
+    """Which events remain if, of two that are closer than `gap` seconds, the stronger is kept."""
     kept = np.zeros(len(times), dtype=bool)
     for place in np.argsort(-scores, kind="stable"):
         kept[place] = not (np.abs(times[kept] - times[place]) < gap).any()

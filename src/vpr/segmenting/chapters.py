@@ -1,4 +1,4 @@
-"""Chapters: the parts of a video between two events of a level."""
+"""Chapters, the parts of a video between two events of a level, and what other exports share."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Chapters:
 
 
 def rounded(time: Fraction, units: int) -> int:
-    """round(time * units), without making another fraction, which is slow."""
+    """round(time * units), without the cost of another `Fraction`."""
     whole, over = divmod(time.numerator * units, time.denominator)
     return whole + (2 * over > time.denominator or (2 * over == time.denominator and whole % 2))
 
@@ -65,7 +65,7 @@ def write_chapters(
 
 
 def frame_rate(timeline: Timeline) -> Fraction:
-    """Frames per second; a variable rate is rounded to a whole number, and 25 if unknown."""
+    """Frames per second of the footage; a variable rate is rounded, and 25 if it is unknown."""
     length = timeline.end - timeline.start
     if timeline.frames < 2 or length <= 0:
         return Fraction(25)

@@ -62,9 +62,9 @@ class CompletedFiles:
         return path.with_name(path.name + CLAIM_SUFFIX)
 
     def _files(self, name: str, record: dict[str, Any]) -> list[str]:
-        """The files of a record that can be ours: in one folder, called `name` with suffixes.
+        """The files in a record that vpr can have written: `name` with suffixes, in one folder.
 
-        The folder may be untrusted, and an older file of a record is deleted.
+        The output folder may be untrusted, and old files in a record are deleted.
         """
         listed = record.get("files")
         names = listed if isinstance(listed, list) else []

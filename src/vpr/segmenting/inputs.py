@@ -1,4 +1,4 @@
-"""How footage becomes the input of a model: pixels, frozen features, or vectors as they are."""
+"""Convert footage to the input of a model: pixels, frozen features, or vectors."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class ModelInput:
     def open(self, what: Footage, rate: Rate | None = None, **how: Any) -> Source:
         """The footage as frames of the model's size, at the model's rate if it has one.
 
-        `rate` is that of footage without times; `how` has further arguments of `open_footage`.
+        `rate` applies to footage without times; `how` are further arguments of `open_footage`.
         """
         if len(self.frame) == 1 and is_vectors(what):
             assert isinstance(what, str | os.PathLike | np.ndarray)
             own = self.preprocessing.rate if self.extractor and self.preprocessing else None
             return VectorRows(what, as_rate(rate if rate is not None else own))
         if self.fit is None and isinstance(what, str | os.PathLike) and not os.path.exists(what):
-            raise VPRError(f"there is no {os.fspath(what)}: check the path")
+            raise VPRError(f"{os.fspath(what)} does not exist: check the path")
         source = _as_source(what, self.picture_fit(), rate, **how)
         if self.extractor is None or self.preprocessing is None:
             return source
@@ -79,7 +79,7 @@ class ModelInput:
         return self.scaled(self.rows(pictures))
 
     def rows(self, pictures: Sequence[Picture]) -> NDArray[Any]:
-        """K pictures (K, H, W, C) or vectors (K, F): the features of pictures, if it uses them."""
+        """Stack K pictures (K, H, W, C) or vectors (K, F), or compute the features of pictures."""
         stacked: NDArray[Any] = np.stack(pictures)
         if stacked.ndim == 4 and self.extractor is not None:
             stacked = extract_features(self.extractor, stacked)

@@ -1,4 +1,4 @@
-"""The pieces of footage that the user named, and unique names for their output files."""
+"""Find the pieces of footage that the user gave, and choose unique names for their files."""
 
 from __future__ import annotations
 

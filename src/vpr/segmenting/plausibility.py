@@ -1,4 +1,4 @@
-"""Warnings when the events of a timeline should not be trusted."""
+"""Check whether the events of a timeline can be trusted, and warn if not."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ from vpr.pretrained.training_record import TrainingRecord
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.timeline import Timeline
 
-SAMPLE_SIZE = 64  # most frames that are compared with the training data
-MIN_VARIANCE = (
-    0.01  # least variance of pixels in [0, 1], so that dark footage is not compared to noise
-)
-DEFAULT_EXPLAINED = 0.5  # by a model whose record does not print_line
-MIN_EXPLAINED_RATIO = (
-    0.5  # of what was explained in training, below which frames are unlike the training data
-)
-MAX_DISTANCE = 3.0  # distance of vectors from the training data, relative to that of training data
-MIN_FRAMES, MAX_EVENT_SHARE = 100, 0.5  # least frames, and largest share of them with an event
+SAMPLE_SIZE = 64  # frames that are compared with the training data, at most
+MIN_VARIANCE = 0.01  # of pixels in [0, 1], so that noise in dark footage does not count
+DEFAULT_EXPLAINED = 0.5  # share explained in training, if it is not recorded
+MIN_EXPLAINED_RATIO = 0.5  # of the share explained in training; less: unlike the training data
+MAX_DISTANCE = 3.0  # of vectors from the training mean, relative to the training data
+MIN_FRAMES, MAX_EVENT_SHARE = 100, 0.5  # footage to check; share of its frames with an event
 
 
 class Sample:

@@ -1,4 +1,4 @@
-"""Collects the evidence of every frame in compact arrays, and makes a timeline of it."""
+"""Collects the evidence of every frame and a bounded number of key frames for a timeline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUALITY = 80
 
 
 class Recorder:
-    """Stores three floats per level and frame, and one for its time: a few megabytes per hour."""
+    """Stores the evidence in compact arrays: three floats per level and frame, and one per time."""
 
     def __init__(self, levels: int) -> None:
         self.levels = levels
@@ -34,7 +34,7 @@ class Recorder:
         self.events: list[Event] = []
         self.keyframes = KeyFrames()
         self._curves = {level: [array("f") for _ in range(3)] for level in range(2, levels + 1)}
-        # First, last but one and last frame. Fractions are slow, so they are made only at the end.
+        # First, second-to-last and last frame. Fractions are slow: they are made only at the end.
         self._first = self._before = self._last = (0, Fraction(1))  # presentation time, time base
 
     def add(self, frame: Frame, seen: Sequence[LevelEvidence]) -> None:
@@ -92,7 +92,9 @@ def _series(values: array[float]) -> Series:
 
 
 class KeyFrames:
-    """JPEGs of key frames. Both kinds are thinned out as more frames are added.
+    """JPEGs of the first frames of events, and of frames at regular intervals.
+
+    Both kinds are thinned out as more frames are added.
 
     Pictures at regular intervals are encoded at the end, because most of them are dropped.
     """

@@ -21,7 +21,7 @@ from vpr.pretrained.training_record import training_record
 from vpr.segmenting.inputs import Footage, ModelInput
 from vpr.segmenting.plausibility import Sample, find_warnings
 from vpr.segmenting.recorder import Recorder
-from vpr.segmenting.selection import Selection, report
+from vpr.segmenting.selection import Selection, select_events
 from vpr.segmenting.timeline import Timeline
 from vpr.stream import Detector
 from vpr.video import Source
@@ -63,8 +63,8 @@ def segment(
             default is that of the model.
         levels: The levels to report, 2 or higher. The default is all.
         min_gap: Seconds. Of two events of a level that are closer, only the stronger is kept.
-        selection: Which events to report, by probability, number or interval. The default is all;
-            of a calibrated model, those with a probability of at least 0.5.
+        selection: Which events to report, by probability, number or interval. The default is all
+            events, or for a calibrated model those with a probability of at least 0.5.
         fit: How footage of other proportions is fitted to the model's frames: "letterbox", "crop"
             or "stretch". The default is that of the training data, or letterbox.
         rate: Frames per second of footage without times, such as arrays.
@@ -88,8 +88,8 @@ def segment(
     segmenter = Segmenter(chosen, inputs)
     segment_source(source, segmenter, recorder, on_progress)
     whole = recorder.timeline(source.name, name or "a model")
-    timeline = report(whole, wanted, gap, selection or Selection(), calibration_of(chosen))
-    # A source of the user's own may lack both.
+    timeline = select_events(whole, wanted, gap, selection or Selection(), calibration_of(chosen))
+    # A custom source may have neither.
     problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
     found = find_warnings(whole, timeline, training_record(name), chosen, inputs, segmenter.sample)
     return replace(timeline, problem=problem, undecodable=undecodable, warnings=found)
@@ -143,7 +143,7 @@ def as_gap(seconds: float | Fraction) -> Fraction:
 
 
 class Segmenter:
-    """Gives the same results as `Stream`, several times as fast."""
+    """Detects events in chunks of frames: the same as `Stream`, several times as fast."""
 
     def __init__(self, model: VPR, inputs: ModelInput | None = None) -> None:
         check_levels(model)

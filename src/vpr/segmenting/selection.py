@@ -13,16 +13,19 @@ if TYPE_CHECKING:
     from vpr.segmenting.calibration import Calibration
 from bisect import bisect_left, insort
 
-DEFAULT_PROBABILITY = 0.5  # smallest probability that is reported by default
+DEFAULT_PROBABILITY = 0.5  # minimum probability that is reported by default
 
 
 @dataclass(frozen=True)
 class Selection:
-    """At most one of these; by default, all events, or the likely ones of a calibrated model."""
+    """How events are selected: by at most one of these options.
 
-    probability: float | None = None  # smallest probability of an event
-    events: int | None = None  # most events per level
-    every: float | None = None  # one event per level in so many seconds, on average
+    The default is all events, or for a calibrated model those that are more likely than not.
+    """
+
+    probability: float | None = None  # minimum probability of an event
+    events: int | None = None  # maximum number of events per level
+    every: float | None = None  # mean interval between events of a level, in seconds
 
     def __post_init__(self) -> None:
         if sum(each is not None for each in (self.probability, self.events, self.every)) > 1:
@@ -41,33 +44,35 @@ class Selection:
                 "this model has no probabilities: use events, every, or threshold for γ instead"
             )
 
-    def most(self, timeline: Timeline) -> int | None:
-        """The most events per level in a timeline."""
+    def max_events(self, timeline: Timeline) -> int | None:
+        """The maximum number of events per level in a timeline; None if there is none."""
         if self.every is not None:
             return round(float(timeline.end - timeline.start) / self.every)
         return self.events
 
 
-def report(
+def select_events(
     timeline: Timeline,
     levels: list[int],
     gap: Fraction,
     selection: Selection,
     calibration: Calibration | None,
 ) -> Timeline:
-    """The timeline of all levels, reduced to the events to report; levels stay nested."""
+    """Reduce a timeline of all levels to the events to report; levels stay nested."""
     selection.check(calibration)
     found = timeline.boundaries
     if calibration is not None:
         found = with_probabilities(timeline, calibration)
         gap = max(gap, Fraction(str(calibration.gap)))
     found = apply_min_gap([event for event in found if event.level in levels], gap)
-    least = selection.probability
-    most = selection.most(timeline)
-    if calibration is not None and least is None and most is None:
-        least = DEFAULT_PROBABILITY
+    min_probability = selection.probability
+    max_events = selection.max_events(timeline)
+    if calibration is not None and min_probability is None and max_events is None:
+        min_probability = DEFAULT_PROBABILITY
     curves = {level: each for level, each in timeline.curves.items() if level in levels}
-    return replace(timeline, boundaries=_strong(found, least, most), curves=curves)
+    return replace(
+        timeline, boundaries=_strongest(found, min_probability, max_events), curves=curves
+    )
 
 
 def with_probabilities(timeline: Timeline, calibration: Calibration) -> list[Event]:
@@ -83,11 +88,13 @@ def with_probabilities(timeline: Timeline, calibration: Calibration) -> list[Eve
     ]
 
 
-def _likely(event: Event, least: float) -> bool:
-    return event.probability is None or event.probability >= least
+def _likely(event: Event, min_probability: float) -> bool:
+    return event.probability is None or event.probability >= min_probability
 
 
-def _strong(events: list[Event], least: float | None, most: int | None) -> list[Event]:
+def _strongest(
+    events: list[Event], min_probability: float | None, max_events: int | None
+) -> list[Event]:
     """The events of each level that are probable enough, or the strongest.
 
     Events that the level above keeps come first, so that they are events of all levels below.
@@ -97,9 +104,9 @@ def _strong(events: list[Event], least: float | None, most: int | None) -> list[
     for level in sorted({event.level for event in events}, reverse=True):
         mine = [event for event in events if event.level == level]
         mine.sort(key=lambda event: (event.frame not in above, -event.strength))
-        if least is not None:
-            mine = [each for each in mine if each.frame in above or _likely(each, least)]
-        above = {event.frame for event in mine[:most]}
+        if min_probability is not None:
+            mine = [e for e in mine if e.frame in above or _likely(e, min_probability)]
+        above = {event.frame for event in mine[:max_events]}
         kept |= {(level, frame) for frame in above}
     return [event for event in events if (event.level, event.frame) in kept]
 

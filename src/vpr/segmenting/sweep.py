@@ -1,4 +1,4 @@
-"""The number of events for many values of γ, in one pass over the footage."""
+"""The number of events for many values of γ, in one pass over the footage: table and figure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Sweep:
 
     source: str
     gammas: tuple[float, ...]
-    own: float  # γ of the model
+    model_gamma: float  # γ of the model
     frames: int
     seconds: float
     events: dict[int, NDArray[np.int64]]  # level → (gammas,)
@@ -53,8 +53,8 @@ class RuleSweep:
         return self.rule.decide(level, time, kl_static, kl_change, self.gammas * typical_kl)
 
 
-def gammas_around(own: float) -> tuple[float, ...]:
-    return tuple(own * 2 ** (step / 3) for step in STEPS)
+def gammas_around(gamma: float) -> tuple[float, ...]:
+    return tuple(gamma * 2 ** (step / 3) for step in STEPS)
 
 
 @torch.inference_mode()
@@ -128,7 +128,12 @@ def as_png(sweep: Sweep) -> bytes:
         for place, (level, counts) in enumerate(sweep.events.items()):
             colour = OTHERS[place % len(OTHERS)]
             axes.plot(sweep.gammas, counts, "o-", color=colour, label=f"level {level}")
-        axes.axvline(sweep.own, color=GREY, linestyle="--", label=f"γ of the model, {sweep.own:g}")
+        axes.axvline(
+            sweep.model_gamma,
+            color=GREY,
+            linestyle="--",
+            label=f"γ of the model, {sweep.model_gamma:g}",
+        )
         axes.set_xticks(sweep.gammas[::3], [f"{gamma:.2g}" for gamma in sweep.gammas[::3]])
         axes.minorticks_off()
         axes.yaxis.set_major_formatter("{x:.0f}")

@@ -43,7 +43,7 @@ from vpr.utils.files import (
 )
 
 LOCK = ".lock"
-STEPS = "training.steps"  # the only option that can change, and only grow
+STEPS = "training.steps"  # the only option that may change; it can only increase
 
 log = logging.getLogger("vpr")
 
@@ -127,7 +127,9 @@ class RunFolder:
         """The configuration of the run, of this class."""
         data = read_config(self.path)
         if "stages" not in data:
-            raise VPRError(f"{self.path} was trained by an older vpr: train it again, elsewhere")
+            raise VPRError(
+                f"{self.path} was trained by an older vpr: train it again in another folder"
+            )
         return from_dict(kind, data, CONFIG)
 
     def load(self, path: Path | None = None) -> Checkpoint:
@@ -158,7 +160,7 @@ class RunFolder:
         save_checkpoint(self.path / TRAINING, checkpoint, self.path / PREVIOUS)
 
     def _check_free(self) -> None:
-        """Raise unless the folder is a run, or empty but for our own temporary files."""
+        """Raise an error unless the folder is a run, or empty except for our temporary files."""
         if not self.path.exists() or (self.path / CONFIG).exists():
             return
         if not self.path.is_dir() or any(
@@ -183,7 +185,7 @@ class RunFolder:
 
 
 def _is_temporary(name: str) -> bool:
-    """Whether a file of this name can be left by a start that was killed at once."""
+    """Whether a file of this name may be left over from a run that was killed while it started."""
     return name == LOCK or (name.startswith(CONFIG) and name.endswith(PARTIAL))
 
 

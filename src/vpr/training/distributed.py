@@ -1,9 +1,9 @@
-"""Training with several processes: each takes its part of every batch, and all do the same step.
+"""Training with several processes: each takes a part of every batch, and all do the same steps.
 
-Every process draws the whole batch, the whole noise and all random updates from the same seeds, and
-keeps its own rows. The gradients, KL divergences and metrics are averaged, and the windows of D_st
-of all sequences are gathered after each step, so that every process has the same session: that of a
-single process with the whole batch. No other state is carried from step to step.
+Every process draws the complete batch, noise and random updates from the same seeds, and keeps its
+own rows. Gradients, KL divergences and metrics are averaged, and the windows of D_st of all
+sequences are gathered after each step. The session is therefore the same in every process, and the
+same as in a single process with the complete batch. No other state is carried from step to step.
 
 Lightning Fabric starts the processes, or finds those that torchrun has started.
 """
@@ -46,11 +46,12 @@ def is_main_process() -> bool:
 
 
 def default_devices() -> int:
-    """Per machine: as many as torchrun has started processes, or 1."""
+    """The number of processes that torchrun started on this machine, or 1."""
     return int(os.environ.get("LOCAL_WORLD_SIZE", 1))
 
 
 def default_nodes() -> int:
+    """The number of machines on which torchrun started processes, or 1."""
     return int(os.environ.get("GROUP_WORLD_SIZE", 1))
 
 
@@ -90,7 +91,7 @@ class ProcessGroup:
 
     @contextmanager
     def report_errors_once(self) -> Iterator[None]:
-        """If all processes fail for the same reason, one of each machine says so."""
+        """If all processes fail with an error, only one process per machine reports it."""
         try:
             yield
         except VPRError as error:
@@ -113,7 +114,7 @@ class ProcessGroup:
             )
 
     def broadcast(self, make: Callable[[], Value]) -> Value:
-        """The value that `make` returns in the first process, for all; or its error."""
+        """Call `make` in the first process; return its value, or raise its error, in all."""
         if self.is_single:
             return make()
         found: list[Any] = [None, None]
@@ -128,7 +129,7 @@ class ProcessGroup:
         return found[0]  # type: ignore[no-any-return]
 
     def shard(self, tree: Tree, axis: int = 0) -> Tree:
-        """The rows of this process, of tensors of the whole batch."""
+        """Select the rows of this process from tensors of the complete batch."""
 
         def take(tensor: Tensor) -> Tensor:
             count = tensor.shape[axis] // self.size
@@ -137,14 +138,14 @@ class ProcessGroup:
         return tree if self.is_single else tree_map(take, tree)
 
     def shard_frames(self, frames: Tensor | None, sequences: int, length: int) -> Tensor | None:
-        """The same for indices into the flattened batch, equally many of each sequence."""
+        """The same for indices into the flattened batch, with equal numbers for each sequence."""
         if frames is None or self.is_single:
             return frames
         first = self.rank * (sequences // self.size) * length
         return self.shard(frames.view(sequences, -1)).flatten() - first
 
     def local_rule(self, rule: Rule, sequences: int, length: int, levels: int) -> Rule:
-        """A rule whose random updates are those of the sequences of this process."""
+        """The rule with the random updates that belong to the sequences of this process."""
         if self.is_single or not isinstance(rule, RandomUpdates):
             return rule
         drawn = torch.zeros(levels - 1, length, sequences, dtype=torch.bool)
@@ -155,20 +156,20 @@ class ProcessGroup:
         return DrawnUpdates(rule.rule, rule.probability, rule.generator, part)
 
     def mean(self, value: Tensor) -> Tensor:
-        """Of all processes, without gradients."""
+        """The mean over all processes, without gradients."""
         return value if self.is_single else self._sum(value) / self.size
 
     def any(self, value: bool) -> bool:
         return value if self.is_single else bool(self._sum(torch.tensor(float(value))))
 
     def gather_windows(self, windows: tuple[Window, ...]) -> tuple[Window, ...]:
-        """The windows of all sequences, from those of each process."""
+        """Gather the windows of all sequences from all processes."""
         if self.is_single:
             return windows
         return tree_map(lambda tensor: _gathered(tensor).flatten(0, 1), windows)
 
     def average_gradients(self, model: nn.Module) -> None:
-        """A weight that no process used keeps no gradient, as in a single process."""
+        """Average over all processes. A weight that no process used keeps no gradient."""
         if self.is_single:
             return
         weights = list(model.parameters())

@@ -78,7 +78,8 @@ def train(
     not change. `make_session` selects another model class, see `vpr.baselines`.
 
     With several `devices` per machine or several machines (`nodes`), each process takes a part of
-    every batch, see `vpr.training.distributed`. Only the first writes and calls the functions.
+    every batch, see `vpr.training.distributed`. Only the first process writes files and calls
+    `on_step` and `inspect`.
     """
     start = perf_counter()
     until = sys.maxsize if until is None else until

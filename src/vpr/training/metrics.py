@@ -68,7 +68,7 @@ class MetricsLog:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # A full disk was reported by `push`, unless this is the first time that it matters.
+        # If writing has failed before, `push` has already reported it.
         with contextlib.suppress(WriteError) if error else contextlib.nullcontext():
             with _readable_errors(self.folder):
                 self.lines.close()

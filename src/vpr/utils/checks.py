@@ -47,14 +47,14 @@ def check_noise(noise: Tensor | None, shape: tuple[int, ...]) -> None:
 def check_state(state: State, config: ModelConfig, batch: int | None = None) -> None:
     """Check that a state belongs to a model of this configuration and, if given, batch size."""
     if batch is not None and len(state.time) != batch:
-        raise VPRError(f"the state follows {len(state.time)} sequences, the video has {batch}")
+        raise VPRError(f"the state is of {len(state.time)} sequences, but the video has {batch}")
     if len(state.blocks) != config.levels:
         raise VPRError(f"the state has {len(state.blocks)} levels, not {config.levels}")
     sizes = state.blocks[0].d.shape[-1], state.blocks[0].s.shape[-1]
     if sizes != (config.width, config.state_size):
         raise VPRError(
-            f"the state is of another model: it has width {sizes[0]} and state size {sizes[1]}, "
-            f"not {config.width} and {config.state_size}"
+            f"the state belongs to another model: it has width {sizes[0]} and state size "
+            f"{sizes[1]}, not {config.width} and {config.state_size}"
         )
 
 

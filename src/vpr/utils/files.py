@@ -121,11 +121,11 @@ def read_json(path: Path) -> Any:
     except ValueError as error:
         if isinstance(error, VPRError):
             raise
-        raise VPRError(f"{path} is not whole JSON ({error}): restore it or train again") from error
+        raise VPRError(f"{path} is not valid JSON ({error}): restore it or train again") from error
 
 
 def parse_json(text: str, parse_float: Callable[[str], Any] = float) -> Any:
-    """JSON whose numbers have at most 128 bits; a ValueError for all else."""
+    """Parse JSON; a ValueError if it is invalid, too deep, or has integers above 128 bits."""
     try:
         return json.loads(text, parse_int=_bounded, parse_float=parse_float)
     except RecursionError:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-POLL_INTERVAL = 0.2  # seconds between two looks at signals
+POLL_INTERVAL = 0.2  # seconds between checks for signals
 
 
 def interruptible(call: Callable[[], Result]) -> Result:

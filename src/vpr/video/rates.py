@@ -1,10 +1,11 @@
-"""Frame rates, and times of frames that have none."""
+"""Frame rates as exact fractions."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 from vpr.errors import VPRError
+from vpr.utils.fractions import bounded_fraction
 
 Rate = int | float | str | Fraction  # frames per second; text like "25" or "30000/1001"
 
@@ -16,7 +17,7 @@ def as_rate(rate: Rate | None) -> Fraction:
     if rate is None:
         return DEFAULT_RATE
     try:
-        exact = Fraction(str(rate))
+        exact = bounded_fraction(str(rate))
     except (ValueError, ZeroDivisionError):
         raise VPRError(
             f"rate must be frames per second, like 25 or 30000/1001, got {rate}"

@@ -53,7 +53,10 @@ def event_line(event: Event) -> dict[str, Any]:
 
 
 class Notices:
-    """Reports each dropped frame once, several together."""
+    """Limits how often dropped frames and a late source are reported.
+
+    Each dropped frame is reported once, several together.
+    """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock

@@ -1,4 +1,4 @@
-"""Data types of experiments: variants, results of runs, and what they say about the paper."""
+"""Data types of experiments: variants, results of runs, claims and statements of the paper."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Claim(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """Something that the paper says without a number, and whether our results agree."""
+    """A statement of the paper without a number, and whether our results agree."""
 
     text: str
     holds: bool
