@@ -45,7 +45,7 @@ def test_an_upload_becomes_a_folder_with_a_page(model: str, tmp_path: Path) -> N
 
 
 def test_old_jobs_are_deleted(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT", 1)
+    monkeypatch.setattr(module, "MAX_JOBS", 1)
     jobs = Jobs(tmp_path / "app", model, Limits())
     first, files = jobs.run(upload(tmp_path, "x.mp4"), 0, nothing)
     second, _ = jobs.run(upload(tmp_path, "x.mp4"), 0, nothing)

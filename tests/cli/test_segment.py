@@ -257,7 +257,7 @@ def test_shards(here: Path, model: Path, capsys: Capture) -> None:
 def test_what_another_process_is_segmenting_is_left_to_it(
     here: Path, model: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims, "LAST_PATIENCE", 0.5)
+    monkeypatch.setattr(claims, "FINAL_TIMEOUT", 0.5)
     words = ["segment", "b", "--model", model, "--out", "out"]
     with claimed(Path("out/.finished/x.events.claim"), 0.0) as held:
         assert held

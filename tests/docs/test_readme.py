@@ -93,8 +93,8 @@ def test_commands_run_in_their_order(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     _own_data(tmp_path)
-    monkeypatch.setattr("vpr.cli.segment.ADAPT", 0.1)  # seconds of --adapt
-    monkeypatch.setattr("vpr.segmenting.adapt.LEAST", 2)
+    monkeypatch.setattr("vpr.cli.segment.ADAPT_SECONDS", 0.1)  # seconds of --adapt
+    monkeypatch.setattr("vpr.segmenting.adapt.MIN_STEPS", 2)
     for words in commands(page):
         assert main([*words, *SHORT[words[0]]]) == 0, words
     for made in MADE[page]:

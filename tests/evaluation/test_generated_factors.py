@@ -11,7 +11,7 @@ from vpr import VPR, rollout, sample
 from vpr.data import MovingBall, ThreeDShapesDynamic, evaluation_rng
 from vpr.evaluation.factor_readers import CHUNK, BallReader, Reading
 from vpr.evaluation.generated_factors import (
-    PIECE,
+    ROLLOUT_CHUNK,
     advances_by_one,
     events_in,
     future,
@@ -108,9 +108,9 @@ class Brightness:
 
 def test_predicted_frames_are_read_in_order() -> None:
     net, seen = baseline("cw-vae").eval(), baseline_video(batch=CHUNK + 1)
-    found = read_open_loop(net, Brightness(), seen, PIECE + 3, samples=False)["mean"]
-    assert found.shape == (CHUNK + 1, PIECE + 3)
-    whole = net.rollout(net.observe(seen).state, 1, PIECE + 3).frames
+    found = read_open_loop(net, Brightness(), seen, ROLLOUT_CHUNK + 3, samples=False)["mean"]
+    assert found.shape == (CHUNK + 1, ROLLOUT_CHUNK + 3)
+    whole = net.rollout(net.observe(seen).state, 1, ROLLOUT_CHUNK + 3).frames
     np.testing.assert_allclose(found, whole.mean((-3, -2, -1)).numpy())
 
 

@@ -32,7 +32,7 @@ def hold(path: Path, lease: float, started: Any) -> None:
 @pytest.fixture
 def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Another process that holds the claim `x`."""
-    monkeypatch.setattr(claims, "LEASE", 1.5)
+    monkeypatch.setattr(claims, "LEASE_SECONDS", 1.5)
     started = SPAWN.Event()
     process = SPAWN.Process(target=hold, args=(tmp_path / "x", 1.5, started))
     process.start()
@@ -110,7 +110,7 @@ def test_commands_with_the_same_work_never_repeat_it(tmp_path: Path) -> None:
 def test_what_another_process_holds_is_left_to_it(
     tmp_path: Path, owner: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims, "LAST_PATIENCE", 2.0)
+    monkeypatch.setattr(claims, "FINAL_TIMEOUT", 2.0)
     seen = []
     for end in run_claimed(ThisProcess(), ["x", "y"], partial(work, tmp_path), lambda now: None):
         seen.append(end)
@@ -123,6 +123,6 @@ def test_what_another_process_holds_is_left_to_it(
 def test_what_is_still_held_at_the_end_is_reported(
     tmp_path: Path, owner: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims, "LAST_PATIENCE", 0.5)
+    monkeypatch.setattr(claims, "FINAL_TIMEOUT", 0.5)
     ends = list(run_claimed(ThisProcess(), ["y", "x"], partial(work, tmp_path), lambda now: None))
     assert ends == [Done(0, "y"), Done(1, Claimed.ELSEWHERE)]

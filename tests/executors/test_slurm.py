@@ -39,7 +39,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmCluster:
 def test_jobs_of_several_tasks_and_one_that_dies(
     cluster: SlurmCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(on_slurm, "LARGEST_ARRAY", 2)
+    monkeypatch.setattr(on_slurm, "MAX_ARRAY_SIZE", 2)
     tasks = ["a", "b", "wrong", "deadly"]  # jobs: (a, wrong) and (b, deadly)
     shown: list[JobProgress] = []
     ends = {end.task: end for end in cluster.run(tasks, partial(setup, "ran"), shown.append)}

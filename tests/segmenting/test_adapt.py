@@ -21,9 +21,9 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("vpr.cli.segment.ADAPT", 0.1)
-    monkeypatch.setattr(adapting, "TRIAL", 2)
-    monkeypatch.setattr(adapting, "LEAST", 3)
+    monkeypatch.setattr("vpr.cli.segment.ADAPT_SECONDS", 0.1)
+    monkeypatch.setattr(adapting, "TRIAL_STEPS", 2)
+    monkeypatch.setattr(adapting, "MIN_STEPS", 3)
     monkeypatch.setattr(adapting, "find_spec", lambda name: None)  # no frozen features
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
@@ -117,9 +117,9 @@ def timeline_model(rows: Path) -> VPR:
 def test_training_that_takes_too_long_ends(
     rows: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(adapting, "LATE", 0)
-    monkeypatch.setattr(adapting, "LEAST", 9)
-    monkeypatch.setattr(adapting, "CHECKPOINTS", 2)
+    monkeypatch.setattr(adapting, "MAX_OVERRUN", 0)
+    monkeypatch.setattr(adapting, "MIN_STEPS", 9)
+    monkeypatch.setattr(adapting, "CHECKPOINT_INTERVAL", 2)
     code, _, err = command(capsys, "segment", str(rows), "--adapt", "0.1s", "--out", "o")
     assert code == 0, err
     timeline = vpr.Timeline.from_json("o/rows.json")

@@ -22,7 +22,7 @@ from vpr.segmenting.calibration import (
     non_maximum_suppression,
     with_bias,
 )
-from vpr.segmenting.selection import Selection, report
+from vpr.segmenting.selection import Selection, select_events
 from vpr.segmenting.timeline import Curves, Timeline
 
 EVENTS = [event(frame, level) for frame in range(10, 90, 10) for level in (2, 3)]
@@ -68,13 +68,15 @@ def test_evidence_does_not_depend_on_frames_far_away() -> None:
 
 def test_without_calibration_all_events_are_reported() -> None:
     made = timeline(EVENTS)
-    assert report(made, [2, 3], Fraction(0), Selection(), None).boundaries == made.boundaries
+    assert select_events(made, [2, 3], Fraction(0), Selection(), None).boundaries == made.boundaries
 
 
 @pytest.mark.parametrize("least", [0.2, 0.5, 0.9])
 def test_likely_events_are_reported_and_levels_stay_nested(least: float) -> None:
     made = timeline(EVENTS)
-    found = report(made, [2, 3], Fraction(0), Selection(probability=least), calibration(made))
+    found = select_events(
+        made, [2, 3], Fraction(0), Selection(probability=least), calibration(made)
+    )
     frames = {level: {each.frame for each in found.events(level)} for level in (2, 3)}
     assert frames[3] <= frames[2]
     assert all(each.probability >= least for each in found.events(3))
@@ -85,7 +87,7 @@ def test_likely_events_are_reported_and_levels_stay_nested(least: float) -> None
 def test_the_strongest_events_are_reported() -> None:
     made = timeline([event(frame, 2, kl_static=frame) for frame in range(10, 90, 10)])
     for selection, count in ((Selection(events=3), 3), (Selection(every=2.0), 2)):  # of 4 seconds
-        found = report(made, [2, 3], Fraction(0), selection, None)
+        found = select_events(made, [2, 3], Fraction(0), selection, None)
         assert [each.frame for each in found.boundaries] == [
             90 - 10 * n for n in range(count, 0, -1)
         ]
@@ -98,7 +100,7 @@ def test_selections_that_make_no_sense_are_an_error() -> None:
     with pytest.raises(VPRError, match="only one"):
         Selection(events=1, every=2.0)
     with pytest.raises(VPRError, match="has no probabilities"):
-        report(timeline(EVENTS), [2], Fraction(0), Selection(probability=0.5), None)
+        select_events(timeline(EVENTS), [2], Fraction(0), Selection(probability=0.5), None)
 
 
 def test_times_have_units() -> None:
@@ -107,7 +109,7 @@ def test_times_have_units() -> None:
 
 def test_probabilities_survive_json_and_reach_tables(tmp_path: Path) -> None:
     made = timeline(EVENTS)
-    found = report(made, [2, 3], Fraction(0), Selection(probability=0.0), calibration(made))
+    found = select_events(made, [2, 3], Fraction(0), Selection(probability=0.0), calibration(made))
     found.to_json(tmp_path / "clip.json")
     assert Timeline.from_json(tmp_path / "clip.json").boundaries == found.boundaries
     found.to_csv(tmp_path / "clip.csv")

@@ -16,7 +16,7 @@ import vpr
 from tests.segmenting.made import frames_of, scenes
 from vpr import VPR, VPRError
 from vpr.events import Clockwork, Subjective
-from vpr.segmenting.inputs import Frames
+from vpr.segmenting.inputs import IterableSource
 from vpr.segmenting.sweep import Sweep, as_csv, as_png, gammas_around, sweep, write_sweep
 from vpr.video import Fit
 
@@ -34,7 +34,7 @@ def model(tiny_model: Factory) -> VPR:
 
 @pytest.fixture(scope="module")
 def swept(model: VPR) -> Sweep:
-    return sweep(Frames(frames_of(scenes(70))), model, GAMMAS)
+    return sweep(IterableSource(frames_of(scenes(70))), model, GAMMAS)
 
 
 def test_each_gamma_counts_what_it_counts_alone(model: VPR, swept: Sweep) -> None:
@@ -49,7 +49,7 @@ def test_each_gamma_counts_what_it_counts_alone(model: VPR, swept: Sweep) -> Non
 
 def test_the_models_own_gamma_is_among_them(model: VPR) -> None:
     assert 1.1 in gammas_around(1.1)
-    found = sweep(Frames(frames_of(scenes(5))), model)
+    found = sweep(IterableSource(frames_of(scenes(5))), model)
     assert (found.model_gamma, len(found.gammas), found.frames) == (1.1, 13, 5)
 
 
@@ -69,8 +69,8 @@ def test_table_and_figure(swept: Sweep, tmp_path: Path) -> None:
 
 def test_errors(model: VPR, tiny_model: Factory) -> None:
     with pytest.raises(VPRError, match="has no frames"):
-        sweep(Frames(()), model)
+        sweep(IterableSource(()), model)
     ticking = tiny_model(2, frame=(3, 16, 16))
     ticking.rule = Clockwork((1, 2))
     with pytest.raises(VPRError, match="no threshold to set"):
-        sweep(Frames(frames_of(scenes(3))), ticking)
+        sweep(IterableSource(frames_of(scenes(3))), ticking)

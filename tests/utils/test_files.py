@@ -84,7 +84,7 @@ def test_json_that_is_not_text_or_too_large(
     path.write_bytes(b'{"a": "\xff"}')
     with pytest.raises(VPRError, match="is not UTF-8"):
         read_json(path)
-    monkeypatch.setattr(files, "LARGEST_JSON", 5)
+    monkeypatch.setattr(files, "MAX_JSON_BYTES", 5)
     with pytest.raises(VPRError, match="is larger than"):
         read_json(path)
 
