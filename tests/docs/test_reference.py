@@ -32,6 +32,34 @@ def test_listed_names_exist() -> None:
         assert hasattr(*_owner(entry)), entry
 
 
+# Python blocks import names, and text mentions them.
+IMPORTED = re.compile(r"from (vpr[\w.]*) import ([\w, ]+)")
+MENTIONED = re.compile(r"`(vpr(?:\.\w+)+)\(?")
+
+
+def test_every_name_that_a_page_uses_is_in_the_reference() -> None:
+    texts = {page: page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md"))}
+    entries = {entry for text in texts.values() for entry in ENTRY.findall(text)}
+    for page, text in texts.items():
+        if "before-one-recipe" in page.name:  # about an earlier version
+            continue
+        names = [f"{m[1]}.{n.strip()}" for m in IMPORTED.finditer(text) for n in m[2].split(",")]
+        names += MENTIONED.findall(text)
+        for name in names:
+            assert name in entries or _is_part(name, entries), f"{page.name}: {name}"
+
+
+def _is_part(name: str, entries: set[str]) -> bool:
+    """Whether it is a member of a listed class, or a module."""
+    if name.rpartition(".")[0] in entries:
+        return True
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
 def _owner(entry: str) -> tuple[object, str]:
     """The module or class that should have the name, and the name."""
     path, _, name = entry.rpartition(".")
