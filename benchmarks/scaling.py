@@ -21,9 +21,8 @@ from torch import Tensor
 
 from benchmarks.footage import RATE, write_scenes
 from benchmarks.timing import Bar
-from vpr.boundaries import LevelEvidence
 from vpr.errors import VPRError
-from vpr.events import Clockwork
+from vpr.events import Clockwork, LevelEvidence
 from vpr.executors.base import Done, Report, Run
 from vpr.executors.processes import Processes
 from vpr.model import VPR

@@ -9,7 +9,7 @@ from statistics import median
 from time import perf_counter
 
 from benchmarks.timing import elapsed_seconds
-from vpr.boundaries import LevelEvidence
+from vpr.events import LevelEvidence
 from vpr.model import VPR
 from vpr.pretrained import load_model
 from vpr.segmenting.batch import write_files

@@ -14,8 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from vpr.boundaries import LevelEvidence
-from vpr.events import Always, Clockwork, Decision, Evidence, Rule, Subjective
+from vpr.events import Always, Clockwork, Decision, Evidence, LevelEvidence, Rule, Subjective
 from vpr.fast.inference_block import InferenceBlock
 from vpr.model import VPR
 from vpr.state import State

@@ -7,8 +7,8 @@ import torch
 
 from tests.conftest import tiny_run
 from vpr import VPR, Stream, VPRError
-from vpr.boundaries import batch_boundaries
 from vpr.data import MovingBall, evaluation_rng
+from vpr.events import batch_boundaries
 from vpr.utils.tree import tree_map
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from vpr.boundaries import Boundary, LevelEvidence, boundaries
 from vpr.errors import VPRError
+from vpr.events import Boundary, LevelEvidence, boundaries
 from vpr.fast.inference_block import InferenceBlock
 from vpr.model import VPR, Encodings, LazyEncodings, Nets
 from vpr.state import State

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import vpr
-from vpr.boundaries import Kind
 from vpr.data import MovingBall, evaluation_rng
+from vpr.events import Kind
 from vpr.pages.sequence_data import boundaries_of
 from vpr.segmenting.timeline import Curves, Event, Timeline
 

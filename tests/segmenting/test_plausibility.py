@@ -17,7 +17,7 @@ from vpr.data import MovingBall, Synthetic, ThreeDShapesDynamic, evaluation_rng
 from vpr.data.pictures import as_images
 from vpr.presets import preset
 from vpr.pretrained.training_record import training_record
-from vpr.segmenting.plausibility import SAMPLE_SIZE, Sample
+from vpr.segmenting.segment import SAMPLE_SIZE, Sample
 from vpr.training.loop import train
 
 WORLDS = {"moving-ball": MovingBall(), "3dsd": ThreeDShapesDynamic()}

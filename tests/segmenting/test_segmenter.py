@@ -11,8 +11,7 @@ import torch
 
 from tests.segmenting.made import scenes
 from vpr import VPR, Stream, VPRError
-from vpr.boundaries import LevelEvidence, boundaries
-from vpr.events import Always, Clockwork, Rule, Subjective
+from vpr.events import Always, Clockwork, LevelEvidence, Rule, Subjective, boundaries
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.segment import Segmenter, with_threshold
 

@@ -80,5 +80,5 @@ def test_mistakes_are_one_line(run: Path) -> None:
 
 
 def test_a_missing_file_is_named(run: Path) -> None:
-    with pytest.raises(VPRError, match=r"there is no nope\.npy: check the path"):
+    with pytest.raises(VPRError, match=r"nope\.npy does not exist: check the path"):
         vpr.segment("nope.npy", run)

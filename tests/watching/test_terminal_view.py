@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
 
-from vpr.boundaries import Kind, LevelEvidence
+from vpr.events import Kind, LevelEvidence
 from vpr.segmenting.timeline import Event
 from vpr.video.frames import Frame
 from vpr.watching.gallery import UPPER, half_blocks, scaled_to

@@ -68,6 +68,24 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         default=0.0,
         help="Of two events of a level that are closer than this, keep only the stronger. [0]",
     )
+    _add_selection(parser)
+    parser.add_argument(
+        "--sweep",
+        action="store_true",
+        help="Count the events for 13 values of --threshold instead, to choose one: writes "
+        "NAME.sweep.png and NAME.sweep.csv. Ignores --levels and --min-gap.",
+    )
+    parser.add_argument(
+        "--export",
+        metavar="LIST",
+        help="Additional formats, separated by commas: eaf, label-studio, otio, edl. [none]",
+    )
+    add_executor(parser, 1)
+    parser.add_argument("--force", action="store_true", help="Do not skip finished files.")
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    """Which events to report: `--probability`, `--events` or `--every`."""
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument(
         "--probability",
@@ -84,19 +102,6 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         metavar="TIME",
         help="Report the strongest events of each level, on average one per TIME, such as 10s.",
     )
-    parser.add_argument(
-        "--sweep",
-        action="store_true",
-        help="Count the events for 13 values of --threshold instead, to choose one: writes "
-        "NAME.sweep.png and NAME.sweep.csv. Ignores --levels and --min-gap.",
-    )
-    parser.add_argument(
-        "--export",
-        metavar="LIST",
-        help="Additional formats, separated by commas: eaf, label-studio, otio, edl. [none]",
-    )
-    add_executor(parser, 1)
-    parser.add_argument("--force", action="store_true", help="Do not skip finished files.")
 
 
 def _add_adapt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:

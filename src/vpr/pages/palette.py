@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from vpr.boundaries import Kind
+from vpr.events import Kind
 
 
 class Colour(NamedTuple):

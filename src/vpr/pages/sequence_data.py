@@ -9,9 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from vpr.boundaries import Boundary, batch_boundaries
 from vpr.data import Batch, factor_of
-from vpr.events import Evidence
+from vpr.events import Boundary, Evidence, batch_boundaries
 from vpr.model import VPR
 from vpr.state import Trace
 

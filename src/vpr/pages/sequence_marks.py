@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.boundaries import Kind
+from vpr.events import Kind
 from vpr.pages.sequence_data import frames_of
 from vpr.pages.sequence_view import CELL, LANE, RULER, centre
 from vpr.pages.svg import drawing, tag

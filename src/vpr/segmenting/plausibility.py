@@ -14,27 +14,11 @@ from vpr.pretrained.training_record import TrainingRecord
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.timeline import Timeline
 
-SAMPLE_SIZE = 64  # frames that are compared with the training data, at most
 MIN_VARIANCE = 0.01  # of pixels in [0, 1], so that noise in dark footage does not count
 DEFAULT_EXPLAINED = 0.5  # share explained in training, if it is not recorded
 MIN_EXPLAINED_RATIO = 0.5  # of the share explained in training; less: unlike the training data
 MAX_DISTANCE = 3.0  # of vectors from the training mean, relative to the training data
 MIN_FRAMES, MAX_EVENT_SHARE = 100, 0.5  # footage to check; share of its frames with an event
-
-
-class Sample:
-    """Rows at regular intervals, at most `SAMPLE_SIZE`."""
-
-    def __init__(self) -> None:
-        self.rows: list[NDArray[np.generic]] = []
-        self._stride, self._added = 1, 0
-
-    def add(self, row: NDArray[np.generic]) -> None:
-        if self._added % self._stride == 0:
-            self.rows.append(row.copy())
-        self._added += 1
-        if len(self.rows) > SAMPLE_SIZE:
-            self.rows, self._stride = self.rows[::2], 2 * self._stride
 
 
 def find_warnings(
@@ -43,14 +27,14 @@ def find_warnings(
     record: TrainingRecord,
     model: VPR,
     inputs: ModelInput,
-    sample: Sample,
+    rows: NDArray[np.generic],
 ) -> tuple[str, ...]:
     """One sentence each: what is wrong, and what to do.
 
-    `detected` has all events, `reported` those that were selected. `sample` holds rows of the
-    footage before preprocessing.
+    `detected` has all events, `reported` those that were selected. `rows` are a sample of the
+    footage, before preprocessing.
     """
-    found = [*_of_training(record), *_of_frames(record, model, inputs, np.stack(sample.rows))]
+    found = [*_of_training(record), *_of_frames(record, model, inputs, rows)]
     return (*found, *_of_events(detected, reported))
 
 

@@ -12,8 +12,8 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
-from vpr.boundaries import LevelEvidence, boundaries
 from vpr.errors import VPRError
+from vpr.events import LevelEvidence, boundaries
 from vpr.segmenting.timeline import Curves, Event, Series, Timeline
 from vpr.video.frames import Frame, Picture
 

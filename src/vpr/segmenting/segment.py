@@ -9,17 +9,18 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from vpr.boundaries import LevelEvidence
 from vpr.errors import VPRError
-from vpr.events import Rule, Subjective
+from vpr.events import LevelEvidence, Rule, Subjective
 from vpr.model import VPR
 from vpr.pretrained import calibration_of, data_for, load_model
 from vpr.pretrained.training_record import training_record
 from vpr.segmenting.inputs import Footage, ModelInput
-from vpr.segmenting.plausibility import Sample, find_warnings
+from vpr.segmenting.plausibility import find_warnings
 from vpr.segmenting.recorder import Recorder
 from vpr.segmenting.selection import Selection, select_events
 from vpr.segmenting.timeline import Timeline
@@ -33,6 +34,7 @@ OnProgress = Callable[[int, int | None], None]  # frames done, frames expected i
 
 CHUNK = 16  # frames encoded together; more is hardly faster, and each is held at full size
 DEFAULT_FIT: Mode = "letterbox"  # keeps the proportions and crops nothing
+SAMPLE_SIZE = 64  # rows to compare with the training data, at most
 
 
 def segment(
@@ -70,17 +72,7 @@ def segment(
         rate: Frames per second of footage without times, such as arrays.
         on_progress: Called with the number of frames done and, if known, of all frames.
     """
-    if adapt is not None:
-        from vpr.segmenting.adapt import (
-            adapt_without_saving,  # with training, which imports for a second
-        )
-
-        model = adapt_without_saving(what, adapt, model)
-    if model is None:
-        raise VPRError("no model: give one, or adapt=120 to train one on this footage first")
-    name = name if isinstance(model, VPR) else os.fspath(model)
-    chosen = with_threshold(model if isinstance(model, VPR) else load_model(str(name)), threshold)
-    check_levels(chosen)
+    chosen, name = _chosen_model(what, model, name, adapt, threshold)
     wanted, gap = levels_to_report(levels, chosen.config.levels), as_gap(min_gap)
     inputs = ModelInput(chosen, fit or (fit_for(name) if name else DEFAULT_FIT))
     source = inputs.open(what, rate)
@@ -91,8 +83,30 @@ def segment(
     timeline = select_events(whole, wanted, gap, selection or Selection(), calibration_of(chosen))
     # A custom source may have neither.
     problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
-    found = find_warnings(whole, timeline, training_record(name), chosen, inputs, segmenter.sample)
+    rows = np.stack(segmenter.sample.rows)
+    found = find_warnings(whole, timeline, training_record(name), chosen, inputs, rows)
     return replace(timeline, problem=problem, undecodable=undecodable, warnings=found)
+
+
+def _chosen_model(
+    what: Footage,
+    model: VPR | str | os.PathLike[str] | None,
+    name: str | None,
+    adapt: float | None,
+    threshold: float | None,
+) -> tuple[VPR, str | None]:
+    """The model to use, trained on the footage first if `adapt` is given, and its name."""
+    if adapt is not None:
+        # Imported here, because importing the training code takes a second.
+        from vpr.segmenting.adapt import adapt_without_saving
+
+        model = adapt_without_saving(what, adapt, model)
+    if model is None:
+        raise VPRError("no model: give one, or adapt=120 to train one on this footage first")
+    name = name if isinstance(model, VPR) else os.fspath(model)
+    chosen = with_threshold(model if isinstance(model, VPR) else load_model(str(name)), threshold)
+    check_levels(chosen)
+    return chosen, name
 
 
 def segment_source(
@@ -119,13 +133,13 @@ def segment_source(
         raise VPRError(f"{source.name} has no frames")
 
 
-def levels_to_report(levels: Sequence[int] | None, of: int) -> list[int]:
-    """The levels to report for a model of `of` levels."""
+def levels_to_report(levels: Sequence[int] | None, total: int) -> list[int]:
+    """The levels to report for a model of `total` levels."""
     if levels is None:
-        return list(range(2, of + 1))
+        return list(range(2, total + 1))
     for level in levels:
-        if not 2 <= level <= of:
-            raise VPRError(f"levels of this model must be 2 to {of}, got {level}")
+        if not 2 <= level <= total:
+            raise VPRError(f"levels of this model must be 2 to {total}, got {level}")
     if not levels:
         raise VPRError("levels must name at least one level")
     return sorted(set(levels))
@@ -160,6 +174,21 @@ class Segmenter:
         rows = self.input.rows(pictures)
         self.sample.add(rows[0])
         return self.codec.encode(self.codec.to_layout(self.input.scaled(rows)))
+
+
+class Sample:
+    """Rows of the footage at regular intervals, at most `SAMPLE_SIZE`."""
+
+    def __init__(self) -> None:
+        self.rows: list[NDArray[np.generic]] = []
+        self._stride, self._added = 1, 0
+
+    def add(self, row: NDArray[np.generic]) -> None:
+        if self._added % self._stride == 0:
+            self.rows.append(row.copy())
+        self._added += 1
+        if len(self.rows) > SAMPLE_SIZE:
+            self.rows, self._stride = self.rows[::2], 2 * self._stride
 
 
 def check_levels(model: VPR) -> None:

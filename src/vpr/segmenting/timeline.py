@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.boundaries import Boundary, Kind
 from vpr.errors import VPRError
+from vpr.events import Boundary, Kind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

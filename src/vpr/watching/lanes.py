@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from rich.text import Text
 
-from vpr.boundaries import Kind, LevelEvidence
+from vpr.events import Kind, LevelEvidence
 from vpr.pages.palette import D_ST, KINDS, THRESHOLD
 
 MARKS: dict[Kind, tuple[str, str]] = {  # in Unicode and in ASCII

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from statistics import median
 from typing import Any, NamedTuple
 
-from vpr.boundaries import LevelEvidence
+from vpr.events import LevelEvidence
 from vpr.model import VPR
 from vpr.segmenting.inputs import ModelInput
 from vpr.segmenting.segment import check_levels

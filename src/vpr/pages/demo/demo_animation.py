@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.boundaries import Kind
 from vpr.data.pictures import as_images, save_images
+from vpr.events import Kind
 from vpr.pages.demo.demo_run import Clip, Detections
 from vpr.pages.palette import D_CH, D_ST, KINDS, THRESHOLD
 from vpr.pages.sequence_data import Curve, frames_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from vpr.boundaries import Kind
 from vpr.evaluation import Scores
+from vpr.events import Kind
 from vpr.pages.demo.demo_run import Demo
 from vpr.pages.demo.summary_table import Row, pooled_rows
 from vpr.pages.sequence_marks import change, cross, disc, ring

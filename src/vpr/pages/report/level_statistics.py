@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.boundaries import Kind
 from vpr.evaluation import EventLengths, event_lengths
 from vpr.evaluation.scores import Marks
+from vpr.events import Kind
 from vpr.pages.report.observe import LevelObservations
 
 

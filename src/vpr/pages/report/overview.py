@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vpr.boundaries import Kind
 from vpr.evaluation import EventLengths
+from vpr.events import Kind
 from vpr.pages.report.level_statistics import LevelStatistics
 
 KINDS: dict[Kind, str] = {
