@@ -104,7 +104,7 @@ class TerminalView:
         for kind in MARKS:
             if kind != "clock":
                 text.append_text(mark(kind, self.plain)).append(f" {kind}  ", "dim")
-        return text.append("D_st of threshold on the right", "dim")
+        return text.append("right: D_st relative to the threshold", "dim")
 
 
 def summary_text(summary: dict[str, Any]) -> str:
