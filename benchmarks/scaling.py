@@ -23,7 +23,7 @@ from benchmarks.footage import RATE, write_scenes
 from benchmarks.timing import Bar
 from vpr.errors import VPRError
 from vpr.events import Clockwork, LevelEvidence
-from vpr.executors.base import Done, Report, Run
+from vpr.executors.executor import Done, Report, Run
 from vpr.executors.processes import Processes
 from vpr.model import VPR
 from vpr.pretrained import load_model

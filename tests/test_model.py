@@ -670,7 +670,7 @@ class TestBadInput:
 
     def test_state_and_noise_of_another_shape(self, tiny_model: Factory, scenes: Factory) -> None:
         model, video = tiny_model(2), scenes()
-        with pytest.raises(VPRError, match="the state follows 7 sequences"):
+        with pytest.raises(VPRError, match="the state is of 7 sequences"):
             model.observe(video, model.initial(7))
         with pytest.raises(VPRError, match="noise must have shape"):
             model.observe(video, noise=model.noise(1, video.shape[1]))

@@ -77,7 +77,7 @@ def test_bad_frames_are_refused_and_leave_the_stream_as_it_was(
 
 
 def test_a_state_of_several_sequences_is_refused(model: VPR) -> None:
-    with pytest.raises(VPRError, match="follows one video"):
+    with pytest.raises(VPRError, match="processes one video"):
         Stream(model, model.initial(2))
 
 

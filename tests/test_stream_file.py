@@ -46,7 +46,7 @@ def test_a_state_of_other_weights_is_refused(
 ) -> None:
     model = tiny_model()
     save_state(tmp_path / "state", Stream(model).state, model)
-    with pytest.raises(VPRError, match="the state of other weights"):
+    with pytest.raises(VPRError, match="was saved with other weights"):
         load_state(tmp_path / "state", tiny_model(seed=1))
 
 

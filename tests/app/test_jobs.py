@@ -8,8 +8,8 @@ import pytest
 
 from tests.segmenting.made import scenes, write_video
 from vpr import VPR, ModelConfig, VPRError
-from vpr.app import jobs as module
-from vpr.app.jobs import Jobs, Limits
+from vpr.app import upload_jobs as module
+from vpr.app.upload_jobs import Jobs, Limits
 from vpr.pretrained import save_pretrained
 
 

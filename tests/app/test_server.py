@@ -18,8 +18,8 @@ import pytest
 from tests.app.test_jobs import model, upload
 from tests.cli.test_cli import vpr
 from tests.pages.chromium import CHROMIUM, FLAGS
-from vpr.app.jobs import Jobs, Limits
 from vpr.app.server import make_app
+from vpr.app.upload_jobs import Jobs, Limits
 
 gradio_client = pytest.importorskip("gradio_client", reason="pip install 'vpr-torch[app]'")
 uvicorn = pytest.importorskip("uvicorn")

@@ -10,7 +10,7 @@ import pytest
 from vpr.data.effects import MARGIN
 from vpr.data.montage import Film, Montage, Piece
 from vpr.errors import VPRError
-from vpr.experiments.footage.clips import CLIPS, pieces
+from vpr.experiments.footage.real_clips import CLIPS, pieces
 
 LENGTH = 160
 

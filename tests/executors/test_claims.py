@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from vpr.executors import claims
-from vpr.executors.base import Done, Report, Run, Setup
 from vpr.executors.claims import Claimed, claimed, run_claimed
+from vpr.executors.executor import Done, Report, Run, Setup
 from vpr.executors.processes import ThisProcess
 
 SPAWN = multiprocessing.get_context("spawn")

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from vpr.errors import VPRError
-from vpr.executors.base import Done, Failed, JobProgress, Report, stop_signals
+from vpr.executors.executor import Done, Failed, JobProgress, Report, stop_signals
 from vpr.executors.processes import Processes, ThisProcess
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from vpr.errors import VPRError
-from vpr.executors.base import Done, Failed, JobProgress, Report, Run, Setup
 from vpr.executors.claims import Claimed, claimed, run_claimed
+from vpr.executors.executor import Done, Failed, JobProgress, Report, Run, Setup
 from vpr.executors.on_ray import RayCluster
 
 ray = pytest.importorskip("ray")

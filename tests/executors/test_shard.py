@@ -3,7 +3,7 @@
 import pytest
 
 from vpr.errors import VPRError
-from vpr.executors.base import Shard
+from vpr.executors.executor import Shard
 
 
 def test_every_item_is_in_exactly_one_shard() -> None:

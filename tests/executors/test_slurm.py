@@ -13,7 +13,7 @@ import pytest
 
 from vpr.errors import VPRError
 from vpr.executors import on_slurm
-from vpr.executors.base import Done, Failed, JobProgress, Report, Run
+from vpr.executors.executor import Done, Failed, JobProgress, Report, Run
 from vpr.executors.on_slurm import SlurmCluster
 
 pytest.importorskip("submitit")

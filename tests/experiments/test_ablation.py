@@ -8,7 +8,7 @@ import pytest
 from vpr.cli import main
 from vpr.config import RunConfig
 from vpr.experiments.figures import ablation
-from vpr.experiments.runner.base import Result, Results
+from vpr.experiments.runner.experiment import Result, Results
 from vpr.experiments.shared.datasets import scored_events
 from vpr.presets import PAPER_STAGES, PRESETS, RECIPE, preset
 from vpr.training.additions import ADDITIONS, Addition, addition, additions_of

@@ -7,7 +7,7 @@ import pytest
 
 from vpr.baselines import CWVAEConfig
 from vpr.experiments.figures import baselines
-from vpr.experiments.runner.base import Stopped
+from vpr.experiments.runner.experiment import Stopped
 from vpr.experiments.runner.periodic_log import RECORD
 from vpr.experiments.shared import baseline_runs
 from vpr.experiments.shared.baseline_runs import (

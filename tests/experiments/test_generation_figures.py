@@ -11,7 +11,7 @@ from tests.conftest import tiny_run
 from vpr import VPR
 from vpr.data import MovingBall
 from vpr.experiments.figures import disentanglement, fixed_interval, prediction
-from vpr.experiments.runner.base import Result
+from vpr.experiments.runner.experiment import Result
 from vpr.experiments.runner.settings import run_config, scaled_count
 from vpr.experiments.shared.readers import SEED, evaluation_batch, reader_for
 from vpr.experiments.shared.sheets import decode_image, draw_sheets, encode_sheet

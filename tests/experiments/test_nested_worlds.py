@@ -10,7 +10,7 @@ import pytest
 from vpr.data import NestedWorld, evaluation_rng
 from vpr.data.nested_world import level_changes
 from vpr.experiments.figures.nested_worlds import EXPERIMENT, claims, draw, is_solved, variants
-from vpr.experiments.runner.base import Result, Results
+from vpr.experiments.runner.experiment import Result, Results
 from vpr.experiments.runner.inspect_training import LENGTH, SEED, SEQUENCES, inspect_model
 from vpr.experiments.shared.datasets import LabelledWorld, labelled
 from vpr.model import VPR

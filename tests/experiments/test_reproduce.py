@@ -16,7 +16,7 @@ import pytest
 from vpr.cli import main
 from vpr.experiments import EXPERIMENTS, experiment
 from vpr.experiments.figures import mechanism
-from vpr.experiments.runner.base import Result
+from vpr.experiments.runner.experiment import Result
 from vpr.experiments.runner.periodic_log import RECORD
 from vpr.experiments.runner.reproduce import Request, missing, write_outputs
 from vpr.experiments.runner.settings import describe, run_config

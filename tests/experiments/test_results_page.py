@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from vpr.experiments import EXPERIMENTS
-from vpr.experiments.runner.base import Claim, Controls, Published
+from vpr.experiments.runner.experiment import Claim, Controls, Published
 from vpr.experiments.runner.table import NO_BREAK, Footnotes, claims_table, main_table
 
 ROOT = Path(__file__).parents[2]

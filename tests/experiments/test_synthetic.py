@@ -16,7 +16,7 @@ from vpr.evaluation import score
 from vpr.events import Subjective
 from vpr.events import Window as Reference
 from vpr.experiments.figures.synthetic import EXPERIMENT, NOISY, claims, draw, measure, variants
-from vpr.experiments.runner.base import Measured, Result, Results
+from vpr.experiments.runner.experiment import Measured, Result, Results
 from vpr.experiments.runner.store import load, result_path, save
 from vpr.experiments.shared.minimal_vpr import Detections, MinimalConfig, MinimalVPR, Values, Window
 

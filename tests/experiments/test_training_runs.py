@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Stopped
+from vpr.experiments.runner.experiment import Stopped
 from vpr.experiments.runner.periodic_log import RECORD
 from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vpr.experiments.runner.base import Claim, Published, Statement
+from vpr.experiments.runner.experiment import Claim, Published, Statement
 from vpr.experiments.runner.verdicts import (
     above,
     at_least,

@@ -229,7 +229,7 @@ class TestRollout:
                     call(model, state, level, 2)
             with pytest.raises(VPRError, match=r"^the state has 2 levels, not 3$"):
                 call(model, tiny_model(2).initial(1), 1, 2)
-            with pytest.raises(VPRError, match=r"^the state is of another model: .* width 20"):
+            with pytest.raises(VPRError, match=r"^the state belongs to another model: .* width 20"):
                 call(model, tiny_model(3, width=20).initial(1), 1, 2)
         with pytest.raises(VPRError, match=r"^steps must be 1 or more, got 0$"):
             rollout(model, state, 1, 0)

@@ -13,8 +13,8 @@ from tests.segmenting.made import event, timeline
 from vpr.cli.options import seconds
 from vpr.errors import VPRError
 from vpr.experiments.footage.calibrate import first_hits
-from vpr.experiments.footage.films import tally
-from vpr.segmenting.calibration import (
+from vpr.experiments.footage.labelled_films import tally
+from vpr.segmenting.event_calibration import (
     Calibration,
     evidence,
     fit_logistic,

@@ -125,7 +125,7 @@ def test_the_data_of_a_run_is_found_whatever_else_its_config_says(older: Path) -
 
 def test_broken_config_is_one_clear_line(run: Path) -> None:
     (run / "config.json").write_text('{"format": 1, "mod')
-    with pytest.raises(VPRError, match="not whole JSON"):
+    with pytest.raises(VPRError, match="not valid JSON"):
         load_model(run)
 
 

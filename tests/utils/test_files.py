@@ -67,8 +67,8 @@ def test_a_long_name_can_be_written(tmp_path: Path) -> None:
     [
         ("[" * 3000 + "]" * 3000, "nested too deeply"),
         ("1" + "0" * 400, "401 digits"),
-        ("9" * 5000, "is not whole JSON"),
-        ('{"a": 1', "is not whole JSON"),
+        ("9" * 5000, "is not valid JSON"),
+        ('{"a": 1', "is not valid JSON"),
     ],
 )
 def test_json_is_bounded(tmp_path: Path, text: str, words: str) -> None:

@@ -1,1 +1,1 @@
-"""The web application of `vpr app`: `jobs.py` segments an upload, `server.py` is the page."""
+"""The web app of `vpr app`: `upload_jobs.py` segments an upload, `server.py` is the page."""

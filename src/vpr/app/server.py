@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from vpr.app.jobs import CACHE, FILE_SIGNATURES, Jobs
+from vpr.app.upload_jobs import CACHE, FILE_SIGNATURES, Jobs
 from vpr.errors import VPRError
 
 CSS = "#timeline { width: 100%; height: 85vh; border: 0; }"

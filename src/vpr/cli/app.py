@@ -41,8 +41,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.app.jobs import Jobs, Limits
     from vpr.app.server import make_app
+    from vpr.app.upload_jobs import Jobs, Limits
     from vpr.pretrained import load_model
     from vpr.utils.threads import use_threads
 

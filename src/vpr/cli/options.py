@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vpr.errors import VPRError
 from vpr.executors import BACKENDS, Executor
-from vpr.executors.base import Shard
+from vpr.executors.executor import Shard
 
 MODEL_HELP = "A run folder, a shipped model or a Hugging Face Hub id, OWNER/NAME[@REVISION]."
 

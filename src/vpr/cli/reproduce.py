@@ -20,7 +20,7 @@ one of them.
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    from vpr.experiments.runner.base import SCALES
+    from vpr.experiments.runner.experiment import SCALES
 
     parser.description = DESCRIPTION
     parser.usage = (

@@ -23,7 +23,7 @@ from vpr.errors import VPRError
 ADAPT_SECONDS = 120.0  # seconds
 
 if TYPE_CHECKING:
-    from vpr.executors.base import JobProgress
+    from vpr.executors.executor import JobProgress
     from vpr.segmenting.batch import Outcome
 
 DESCRIPTION = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, get_args
 
-from vpr.executors.base import Executor
+from vpr.executors.executor import Executor
 from vpr.executors.on_ray import RayCluster
 from vpr.executors.on_slurm import SlurmCluster
 from vpr.executors.processes import Processes, ThisProcess

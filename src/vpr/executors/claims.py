@@ -18,7 +18,7 @@ from typing import Any
 from filelock import LeaseSettingsMismatch, SoftFileLease, Timeout
 
 from vpr.errors import VPRError
-from vpr.executors.base import Done, Executor, JobProgress, OnProgress, Setup, TaskResults
+from vpr.executors.executor import Done, Executor, JobProgress, OnProgress, Setup, TaskResults
 from vpr.utils.files import why
 
 LEASE_SECONDS = 60.0  # seconds; the same for all processes

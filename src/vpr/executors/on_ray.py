@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from vpr.errors import VPRError
-from vpr.executors.base import (
+from vpr.executors.executor import (
     Done,
     Executor,
     Failed,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vpr.errors import VPRError
-from vpr.executors.base import (
+from vpr.executors.executor import (
     Done,
     Executor,
     Failed,

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple
 
-from vpr.executors.base import (
+from vpr.executors.executor import (
     Done,
     Executor,
     Failed,

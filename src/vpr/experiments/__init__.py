@@ -22,7 +22,7 @@ from vpr.experiments.figures import (
     synthetic,
     three_d_shapes_events,
 )
-from vpr.experiments.runner.base import Experiment
+from vpr.experiments.runner.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.EXPERIMENT.name: each.EXPERIMENT

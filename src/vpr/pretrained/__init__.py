@@ -46,7 +46,7 @@ from vpr.utils.printable import printable
 from vpr.utils.shapes import state_shapes
 
 if TYPE_CHECKING:
-    from vpr.segmenting.calibration import Calibration
+    from vpr.segmenting.event_calibration import Calibration
 
 FORMAT = 2  # 1: before runs had stages
 CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetensors"
@@ -107,7 +107,7 @@ def load_model(name: Path | str) -> PretrainedVPR:
     if (folder / PREPROCESSING).exists():
         model.preprocessing = _load_preprocessing(folder / PREPROCESSING, config)
     if (folder / CALIBRATION).exists():
-        from vpr.segmenting.calibration import Calibration  # which needs the model
+        from vpr.segmenting.event_calibration import Calibration  # which needs the model
 
         model.calibration = Calibration.load(folder / CALIBRATION, fingerprint(model))
     return model.eval()

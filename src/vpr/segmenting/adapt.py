@@ -29,7 +29,7 @@ from vpr.training.loop import Progress, train
 from vpr.training.session import Session
 from vpr.utils.files import read_json, write_json
 from vpr.video.finding import find_footage
-from vpr.video.vectors import is_vectors
+from vpr.video.vector_rows import is_vectors
 
 DEFAULT_SECONDS = 120.0
 MIN_TRAINING_SHARE = 0.4  # of the time, even if reading the footage takes longer

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vpr.errors import VPRError
-from vpr.executors.base import Executor, Failed, OnProgress, Report, Run
 from vpr.executors.claims import Claimed, claimed, run_claimed
+from vpr.executors.executor import Executor, Failed, OnProgress, Report, Run
 from vpr.model import VPR
 from vpr.pretrained import calibration_of, fingerprint, load_model
 from vpr.segmenting.completed import CompletedFiles

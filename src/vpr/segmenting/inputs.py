@@ -20,7 +20,7 @@ from vpr.pretrained import preprocessing_of
 from vpr.video import Fit, Frame, Picture, Source, open_footage
 from vpr.video.fit import Mode
 from vpr.video.rates import Rate, as_rate
-from vpr.video.vectors import VectorRows, is_vectors
+from vpr.video.vector_rows import VectorRows, is_vectors
 
 Footage = str | os.PathLike[str] | NDArray[Any] | Source | Iterable[Frame]
 

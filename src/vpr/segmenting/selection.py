@@ -10,7 +10,7 @@ from vpr.errors import VPRError
 from vpr.segmenting.timeline import Event, Timeline
 
 if TYPE_CHECKING:
-    from vpr.segmenting.calibration import Calibration
+    from vpr.segmenting.event_calibration import Calibration
 from bisect import bisect_left, insort
 
 DEFAULT_PROBABILITY = 0.5  # minimum probability that is reported by default

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Advance, Claim, Experiment, Measured, Results, Scale
-from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.experiment import Advance, Claim, Experiment, Measured, Results, Scale
+from vpr.experiments.runner.result_metrics import metric
 from vpr.experiments.runner.settings import describe_config, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.datasets import nested_world, scored_events

@@ -6,9 +6,16 @@ from functools import partial
 from typing import Any
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Claim, Experiment, Published, Results, Scale, Statement
+from vpr.experiments.runner.experiment import (
+    Claim,
+    Experiment,
+    Published,
+    Results,
+    Scale,
+    Statement,
+)
 from vpr.experiments.runner.inspect_training import LENGTH
-from vpr.experiments.runner.metrics import f1_row, metric
+from vpr.experiments.runner.result_metrics import f1_row, metric
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Record, measure_training
 from vpr.experiments.runner.verdicts import between, not_below

@@ -21,7 +21,7 @@ from vpr.evaluation.generated_factors import (
     read_open_loop,
     read_reconstruction,
 )
-from vpr.experiments.runner.base import (
+from vpr.experiments.runner.experiment import (
     Advance,
     Claim,
     Experiment,
@@ -31,7 +31,7 @@ from vpr.experiments.runner.base import (
     Results,
     Scale,
 )
-from vpr.experiments.runner.metrics import controls_of, f1_row, metric, prediction_row
+from vpr.experiments.runner.result_metrics import controls_of, f1_row, metric, prediction_row
 from vpr.experiments.runner.settings import scaled_count
 from vpr.experiments.runner.store import with_seed
 from vpr.experiments.shared.baseline_runs import (

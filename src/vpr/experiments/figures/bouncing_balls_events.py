@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
-from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.experiment import Claim, Experiment, Results, Scale
+from vpr.experiments.runner.result_metrics import metric
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import level_claims, level_scores

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Experiment, Published, Results, Scale, Statement
-from vpr.experiments.runner.metrics import f1_row, metric
+from vpr.experiments.runner.experiment import Experiment, Published, Results, Scale, Statement
+from vpr.experiments.runner.result_metrics import f1_row, metric
 from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.runner.verdicts import above

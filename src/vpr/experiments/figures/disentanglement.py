@@ -11,8 +11,8 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.evaluation.generated_factors import mean_entropy, read_draws
-from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
-from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.experiment import Claim, Experiment, Result, Results, Scale, Statement
+from vpr.experiments.runner.result_metrics import metric
 from vpr.experiments.runner.settings import describe, run_config, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import at_least, at_most

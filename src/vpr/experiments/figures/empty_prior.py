@@ -9,8 +9,8 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.evaluation.generated_factors import in_order, mean_entropy, read_rollout
-from vpr.experiments.runner.base import Claim, Experiment, Results, Statement
-from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.experiment import Claim, Experiment, Results, Statement
+from vpr.experiments.runner.result_metrics import metric
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import above, at_least

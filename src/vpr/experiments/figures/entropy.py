@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
-from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.experiment import Claim, Experiment, Results, Scale, Statement
+from vpr.experiments.runner.result_metrics import metric
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import Record, measure_training, record_steps
 from vpr.experiments.runner.verdicts import at_most

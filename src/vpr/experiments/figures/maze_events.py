@@ -13,7 +13,7 @@ from PIL import Image
 from vpr.config import RunConfig
 from vpr.data import evaluation_rng, unseen
 from vpr.data.pictures import as_images, as_png
-from vpr.experiments.runner.base import Advance, Experiment, Measured, Results, Scale
+from vpr.experiments.runner.experiment import Advance, Experiment, Measured, Results, Scale
 from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.store import with_seed
 from vpr.experiments.runner.training_runs import measure_training, run_folder

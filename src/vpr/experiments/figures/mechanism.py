@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Experiment, Scale
+from vpr.experiments.runner.experiment import Experiment, Scale
 from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.moving_ball import (

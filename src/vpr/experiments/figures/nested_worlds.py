@@ -11,7 +11,7 @@ import numpy as np
 from vpr.config import RunConfig
 from vpr.data import NestedWorld
 from vpr.data.nested_spec import EVALUATION
-from vpr.experiments.runner.base import (
+from vpr.experiments.runner.experiment import (
     Advance,
     Claim,
     Controls,
@@ -21,7 +21,7 @@ from vpr.experiments.runner.base import (
     Results,
     Scale,
 )
-from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.result_metrics import metric
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import TARGET_F1, Record, measure_training, record_steps
 from vpr.experiments.shared.datasets import nested_world, scored_events

@@ -9,8 +9,8 @@ import torch
 
 from vpr.config import RunConfig
 from vpr.evaluation.generated_factors import advances_by_one, in_order, read_rollout
-from vpr.experiments.runner.base import Claim, Experiment, Published, Results
-from vpr.experiments.runner.metrics import metric, prediction_row
+from vpr.experiments.runner.experiment import Claim, Experiment, Published, Results
+from vpr.experiments.runner.result_metrics import metric, prediction_row
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.shared.datasets import (

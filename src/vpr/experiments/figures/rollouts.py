@@ -12,8 +12,8 @@ from vpr.config import RunConfig
 from vpr.data import MovingBall, evaluation_rng
 from vpr.evaluation.factor_readers import Reader
 from vpr.evaluation.generated_factors import in_order, read_rollout, unchanged
-from vpr.experiments.runner.base import Claim, Experiment, Results, Statement
-from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.experiment import Claim, Experiment, Results, Statement
+from vpr.experiments.runner.result_metrics import metric
 from vpr.experiments.runner.settings import describe, scaled_count
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import at_least, at_most

@@ -11,8 +11,8 @@ import torch
 from vpr.config import RunConfig
 from vpr.data import ThreeDShapesDynamic
 from vpr.evaluation.generated_factors import read_draws, unchanged
-from vpr.experiments.runner.base import Claim, Experiment, Results, Scale, Statement
-from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.experiment import Claim, Experiment, Results, Scale, Statement
+from vpr.experiments.runner.result_metrics import metric
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import at_least

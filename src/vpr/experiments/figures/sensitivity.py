@@ -10,8 +10,8 @@ import numpy as np
 
 from vpr.config import RunConfig
 from vpr.data import MovingBall
-from vpr.experiments.runner.base import Claim, Experiment, Result, Results, Scale, Statement
-from vpr.experiments.runner.metrics import metric
+from vpr.experiments.runner.experiment import Claim, Experiment, Result, Results, Scale, Statement
+from vpr.experiments.runner.result_metrics import metric
 from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.runner.verdicts import above, not_below

@@ -11,7 +11,7 @@ import numpy as np
 
 from vpr.data import evaluation_rng, training_rng
 from vpr.evaluation import score
-from vpr.experiments.runner.base import (
+from vpr.experiments.runner.experiment import (
     Advance,
     Claim,
     Experiment,
@@ -21,7 +21,7 @@ from vpr.experiments.runner.base import (
     Scale,
     Statement,
 )
-from vpr.experiments.runner.metrics import f1_row, metric
+from vpr.experiments.runner.result_metrics import f1_row, metric
 from vpr.experiments.runner.verdicts import above, at_least, not_below
 from vpr.experiments.shared.minimal_vpr import MinimalConfig, MinimalVPR
 from vpr.experiments.shared.panels import curve, draw_curve, sample_std, score_axis

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from vpr.config import RunConfig
-from vpr.experiments.runner.base import Experiment, Published, Scale
+from vpr.experiments.runner.experiment import Experiment, Published, Scale
 from vpr.experiments.runner.settings import run_config
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import draw_levels, level_claims, level_scores

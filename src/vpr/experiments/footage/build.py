@@ -25,7 +25,6 @@ from vpr.experiments.footage.calibrate import (
     first_hits,
     targets,
 )
-from vpr.experiments.footage.clips import fetch
 from vpr.experiments.footage.detectors import (
     MIN_GAP,
     Scores,
@@ -40,7 +39,8 @@ from vpr.experiments.footage.detectors import (
     scene_cuts,
     transnet,
 )
-from vpr.experiments.footage.films import FILMS, FilmFile, inside, load_or_make, tally
+from vpr.experiments.footage.labelled_films import FILMS, FilmFile, inside, load_or_make, tally
+from vpr.experiments.footage.real_clips import fetch
 from vpr.features.extract import Extracted, extract
 from vpr.presets import preset
 from vpr.pretrained import CALIBRATION, PretrainedVPR, fingerprint, load_model

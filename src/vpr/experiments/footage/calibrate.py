@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.experiments.footage.films import RATE, FilmFile, Span, inside
-from vpr.segmenting.calibration import (
+from vpr.experiments.footage.labelled_films import RATE, FilmFile, Span, inside
+from vpr.segmenting.event_calibration import (
     Calibration,
     Floats,
     evidence,

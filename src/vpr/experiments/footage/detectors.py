@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.experiments.footage.films import RATE
-from vpr.segmenting.calibration import non_maximum_suppression
+from vpr.experiments.footage.labelled_films import RATE
+from vpr.segmenting.event_calibration import non_maximum_suppression
 from vpr.video import Fit, open_footage
 from vpr.video.frames import Picture
 

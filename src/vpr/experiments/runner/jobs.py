@@ -9,9 +9,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
-from vpr.executors.base import Done, Executor, Failed, OnProgress, Report, Run, stop_signals
 from vpr.executors.claims import CLAIM_SUFFIX, Claimed, claimed, run_claimed
-from vpr.experiments.runner.base import Advance, Stopped
+from vpr.executors.executor import Done, Executor, Failed, OnProgress, Report, Run, stop_signals
+from vpr.experiments.runner.experiment import Advance, Stopped
 
 
 class Job(NamedTuple):

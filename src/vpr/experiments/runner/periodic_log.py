@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from vpr.experiments.runner.base import Advance, Stopped
+from vpr.experiments.runner.experiment import Advance, Stopped
 from vpr.training.loop import Progress
 from vpr.training.metrics import StepLog
 from vpr.training.session import Session

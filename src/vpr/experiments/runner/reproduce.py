@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vpr.errors import VPRError
-from vpr.executors.base import Executor, OnProgress, Shard
-from vpr.experiments.runner.base import Claim, Experiment, Results, Scale
+from vpr.executors.executor import Executor, OnProgress, Shard
+from vpr.experiments.runner.experiment import Claim, Experiment, Results, Scale
 from vpr.experiments.runner.jobs import Job, Outcome, run_jobs
 from vpr.experiments.runner.results_page import write_results_page
 from vpr.experiments.runner.store import load, result_path, results_folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from vpr.experiments.runner.base import SCALES, Claim, Experiment, Scale
+from vpr.experiments.runner.experiment import SCALES, Claim, Experiment, Scale
 from vpr.experiments.runner.store import load
 from vpr.experiments.runner.table import Footnotes, claims_table, main_table
 from vpr.experiments.runner.verdicts import RULE, Kind, Verdict, comparisons, verdicts

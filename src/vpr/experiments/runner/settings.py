@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 from vpr.config import Data, RunConfig, TrainingConfig
 from vpr.data import BouncingBalls, MiniworldMaze, MovingBall, Video
-from vpr.experiments.runner.base import Result, Scale
+from vpr.experiments.runner.experiment import Result, Scale
 from vpr.presets import PRESETS, preset
 from vpr.training.additions import additions_of
 from vpr.utils.config_json import from_dict

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vpr.errors import VPRError
-from vpr.experiments.runner.base import Experiment, Measured, Result, Results, Scale
+from vpr.experiments.runner.experiment import Experiment, Measured, Result, Results, Scale
 from vpr.utils.config_json import from_dict, to_dict
 from vpr.utils.files import read_json, write_json
 from vpr.utils.provenance import provenance

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from vpr.experiments.runner.base import Claim
+from vpr.experiments.runner.experiment import Claim
 from vpr.experiments.shared.panels import sample_std
 
 EMPTY = "–"

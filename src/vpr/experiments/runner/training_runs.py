@@ -17,7 +17,7 @@ from typing import Any
 from vpr.config import RunConfig
 from vpr.errors import VPRError
 from vpr.evaluation import evaluate
-from vpr.experiments.runner.base import Advance, Measured
+from vpr.experiments.runner.experiment import Advance, Measured
 from vpr.experiments.runner.inspect_training import inspect_model
 from vpr.experiments.runner.periodic_log import Lines, PeriodicLog, record_run
 from vpr.experiments.runner.store import with_seed

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from vpr.experiments.runner.base import Claim, Published, Statement
+from vpr.experiments.runner.experiment import Claim, Published, Statement
 from vpr.experiments.shared.panels import sample_std
 
 Kind = Literal["confirmed", "exceeded", "not confirmed"]

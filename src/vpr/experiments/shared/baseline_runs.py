@@ -11,7 +11,7 @@ from typing import Any
 from vpr.baselines import BaselineRun, CWVAEConfig, VTAConfig, baseline, load_baseline
 from vpr.baselines.baseline_session import train_baseline
 from vpr.evaluation import evaluate
-from vpr.experiments.runner.base import Advance, Scale
+from vpr.experiments.runner.experiment import Advance, Scale
 from vpr.experiments.runner.periodic_log import Lines, PeriodicLog, record_run
 from vpr.experiments.runner.settings import small_data
 from vpr.experiments.runner.training_runs import folder_name

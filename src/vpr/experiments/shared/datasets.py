@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vpr.config import Data, RunConfig
 from vpr.data import Batch, Dataset, NestedWorld, factor_of
 from vpr.data.nested_world import level_changes
-from vpr.experiments.runner.base import Results, Scale
+from vpr.experiments.runner.experiment import Results, Scale
 from vpr.experiments.runner.settings import run_config
 from vpr.utils.figures import OTHERS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from vpr.experiments.runner.base import Claim, Published, Results
-from vpr.experiments.runner.metrics import controls_of, f1_row, metric
+from vpr.experiments.runner.experiment import Claim, Published, Results
+from vpr.experiments.runner.result_metrics import controls_of, f1_row, metric
 from vpr.experiments.runner.settings import describe
 from vpr.experiments.runner.training_runs import Record, record_steps
 from vpr.experiments.shared.panels import draw_curve, draw_scores, score_axis

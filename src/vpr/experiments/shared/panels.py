@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vpr.experiments.runner.base import Result
+from vpr.experiments.runner.experiment import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

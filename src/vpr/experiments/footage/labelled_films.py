@@ -13,7 +13,7 @@ from vpr.data.base import OnProgress
 from vpr.data.effects import Distractor
 from vpr.data.montage import Boundary, Film, Montage
 from vpr.evaluation.matching import MatchCounts
-from vpr.experiments.footage.clips import Part, pieces
+from vpr.experiments.footage.real_clips import Part, pieces
 from vpr.utils.files import read_json, write_json
 from vpr.video.frames import Picture
 from vpr.video.mp4 import write_mp4

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import Any
 
-from vpr.experiments.runner.base import Controls, Result
+from vpr.experiments.runner.experiment import Controls, Result
 
 
 def metric(runs: Iterable[Result], *path: object) -> list[Any]:
