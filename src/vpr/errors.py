@@ -2,4 +2,4 @@
 
 
 class VPRError(ValueError):
-    """An error that the user can fix; the message says how, in one line."""
+    """An error that the user can fix; the message explains how, in one line."""

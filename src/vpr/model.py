@@ -270,7 +270,7 @@ class VPR(nn.Module):
         index: UpdateIndex,
         evidence: Evidence,
     ) -> tuple[LevelTrace, Tensor]:
-        """The trace of level n from its updates, and the c^{n−1} (B, T, D) that it gives."""
+        """The trace of level n from its updates, and c^{n−1} (B, T, D) for the level below."""
         if not index.starts_with_update:
             older = Updates(before.d, before.c, before.s, before.q)
             updates = tree_map(_prepended, updates, older)
@@ -373,7 +373,7 @@ def _prepended(values: Tensor, older: Tensor) -> Tensor:
 
 
 def _detached_copy(value: Tensor) -> Tensor:
-    """A copy that keeps neither the graph nor the memory of the whole video."""
+    """A copy that holds neither the autograd graph nor the memory of the whole video."""
     return value.detach().clone()
 
 

@@ -159,7 +159,7 @@ class _ChunkEncodings(NamedTuple):
         return cls(nets, (x0, x1, x2), nets[1].project(x2))
 
     def at(self, place: int) -> LazyEncodings:
-        """The encodings of one frame; those of other levels are computed when needed."""
+        """The encodings of one frame; encodings of other levels are computed when needed."""
         row = slice(place, place + 1)
         known = {} if self.projected is None else {1: self.projected[row]}
         return LazyEncodings(self.nets, [x[row] for x in self.x], known)

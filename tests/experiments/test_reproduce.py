@@ -108,7 +108,7 @@ def test_check_lists_results_with_other_configurations(
     assert "another configuration" in found[str(folder / "both-s1.json")]
     assert "no variant 'neither'" in found[str(folder / "neither-s0.json")]
     assert main(words) == 1
-    assert capsys.readouterr().out.endswith("2 results do not match the present presets.\n")
+    assert capsys.readouterr().out.endswith("2 results do not match the current presets.\n")
 
 
 def test_figure_summary_and_page_are_made(done: Path) -> None:

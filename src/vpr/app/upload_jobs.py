@@ -1,4 +1,4 @@
-"""Segments uploaded videos, with limits, in folders of their own."""
+"""Segments uploaded videos with limits, each in its own folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vpr.segmenting.segment import segment
 
 CACHE = "cache"  # of decoded footage and features; emptied after each job
 MAX_JOBS = 20  # jobs; the oldest are deleted
-# The first bytes of a container, so that an upload is no playlist that names other files.
+# The first bytes of each container, because a playlist could name other files.
 FILE_SIGNATURES = {
     **dict.fromkeys((".mp4", ".m4v", ".mov"), rb".{4}(ftyp|moov|mdat|free|skip|wide)"),
     **dict.fromkeys((".mkv", ".webm"), rb"\x1aE\xdf\xa3"),
@@ -27,7 +27,7 @@ FILE_SIGNATURES = {
     ".ts": rb"G",
 }
 
-OnProgress = Callable[[str, int, int], None]  # what is done, done, total
+OnProgress = Callable[[str, int, int], None]  # description, done, total
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Configurations of the baselines and of their training runs.
 
-They extend those of VPR, so that the training loop, the checks and the image networks read them in
-the same way. The fields of the boundary rule of VPR (`rule`, `expected`, `gamma`, …) are
+They extend the configurations of VPR, so that the training loop, the checks and the image networks
+can read them. The fields of the boundary rule of VPR (`rule`, `expected`, `gamma`, …) are
 not used here, and `layers` only for feature vectors.
 """
 
@@ -32,7 +32,7 @@ class VTAConfig(ModelConfig):
         "like the published 1.0 does at 32×32 pixels in [−1, 1].",
     )
     images: Literal["shared", "published"] = option(
-        "shared", "Image network: that of `network`, shared with VPR, or the published one of VTA."
+        "shared", "Image network: shared with VPR (see `network`), or the published one of VTA."
     )
     max_segment_length: int = option(8, "Segment length from which the prior expects a boundary.")
     max_segments: int = option(

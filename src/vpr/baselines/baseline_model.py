@@ -1,8 +1,8 @@
 """What the baselines have in common: image network, likelihood, loss, and the types of results.
 
 A baseline has the interface of `VPR` as far as training and evaluation use it. Two things differ.
-Both baselines infer a state from frames after it, so they observe whole videos only, and not one
-frame at a time. And their boundaries come without the evidence of CE and CU.
+Both baselines infer a state from later frames too, so they observe complete videos and not one
+frame at a time. Their boundaries have no evidence of CE and CU.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class BaselineLevel(NamedTuple):
     s: Tensor  # (B, T, S) the current state at each frame
     q: Belief  # (B, T, S) the posterior at each frame, or at the current update
     p: Belief  # (B, T, S) its prior
-    kl: Tensor  # (B, T) what the level adds to −ELBO at each frame
+    kl: Tensor  # (B, T) contribution of the level to −ELBO at each frame
     evidence: Evidence  # (B, T) each; only `boundary` is known
 
 
@@ -181,7 +181,7 @@ class Baseline(nn.Module):
 
 
 def boundary_only(boundary: Tensor, like: Tensor) -> Evidence:
-    """Evidence (B, T) of which only the boundary is known."""
+    """Evidence (B, T) with a boundary but no compared values."""
     return Evidence.not_compared(boundary, like.new_full(boundary.shape, torch.nan))
 
 

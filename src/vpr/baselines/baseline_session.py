@@ -23,7 +23,7 @@ from vpr.utils.files import read_tensors
 
 
 class BaselineSession(Session):
-    """Everything that changes while a baseline trains. Adam is that of the published code."""
+    """Everything that changes while a baseline trains, with Adam as in the published code."""
 
     config: BaselineRun
     model: Baseline  # type: ignore[assignment]

@@ -9,8 +9,9 @@ and with m_t = 0 (COPY) b, z and h are held and o_t = GRU([s_{t−1}, h_t], o_{t
 
     s_t ~ p(s | o_t),  g_t = f(o_t, s_t),  frame_t ~ p(· | g_t),  m_{t+1} ~ p(m | g_t).
 
-The posteriors see the frames: q(z_t) those before t and those of the segment from t on, q(s_t)
-those of the segment up to t. They do not depend on the states, so that only the GRUs need a loop.
+The posteriors depend on frames: q(z_t) on the frames before t and on the rest of the segment from t
+on, q(s_t) on the frames of the segment up to t. They do not depend on states, so only the GRUs need
+a loop.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class VTAState(NamedTuple):
     b: Tensor  # (B, D) belief of level 2
     s: Tensor  # (B, S)
     o: Tensor  # (B, D) belief of level 1
-    length: Tensor  # (B,) frames of the present segment
+    length: Tensor  # (B,) frames of the current segment
 
 
 class VTA(Baseline):

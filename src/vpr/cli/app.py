@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     print_message("Starting the app …")
     use_threads(1)
     if arguments.model is not None:
-        load_model(arguments.model)  # so that errors are reported now
+        load_model(arguments.model)  # to report errors now
     limits = Limits(arguments.megabytes, arguments.minutes)
     app = make_app(Jobs(arguments.out, arguments.model, limits))
     import uvicorn

@@ -10,8 +10,8 @@ from typing import Any
 from vpr.cli.show import print_json, print_message, print_table
 
 DESCRIPTION = """\
-Match predicted boundaries with true ones, one to one: as many as possible within the tolerance,
-then with the smallest total distance. Tables need a column 'time' (seconds) or 'frame', or 'start'
+Match predicted and true boundaries one to one: the largest number of pairs within the tolerance,
+then the smallest total distance. Tables need a column 'time' (seconds) or 'frame', or 'start'
 and 'end' (seconds), and may have 'level', 'file' and 'annotator'. Text files have a time per line,
 or start and end. Files of ELAN (.eaf), JSON of Label Studio and the output of vpr segment and
 vpr watch work too. In folders, files of the same name are compared, and all counts are summed.

@@ -54,7 +54,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def add_data(parser: argparse.ArgumentParser) -> None:
     from vpr.data import DATASETS
 
-    shown = f"Dataset: {', '.join(DATASETS)}. [that of the model]"
+    shown = f"Dataset: {', '.join(DATASETS)}. [the dataset of the model]"
     parser.add_argument("--data", metavar="NAME", help=shown)
     shown = "Footage, vectors or file, for a dataset that reads files."
     parser.add_argument("--path", metavar="PATH", help=shown)
@@ -65,7 +65,7 @@ def add_sequences(
 ) -> None:
     """`--sequences`, `--length` and `--seed`."""
     add_number(parser, "--sequences", sequences, "Number of sequences.")
-    fewer = f"[{length}, or as many as a recording has]"
+    fewer = f"[{length}, or the length of the recording if that is shorter]"
     parser.add_argument("--length", type=int, metavar="N", help=f"Frames per sequence. {fewer}")
     parser.set_defaults(default_length=length)
     add_number(parser, "--seed", seed, "Random seed.")
@@ -135,7 +135,7 @@ def add_footage(parser: argparse.ArgumentParser, *, needs_model: bool = True) ->
         type=finite,
         metavar="X",
         help="γ: D_st above X times its typical value is an unexpected event. Higher values give "
-        "fewer events. [that of the model]",
+        "fewer events. [γ of the model]",
     )
     parser.add_argument(
         "--fit",

@@ -15,8 +15,8 @@ from vpr.errors import VPRError
 CARD_METRICS = ("elbo", "reconstruction", "f1", "update_rate")
 DESCRIPTION = """\
 Upload weights and configuration of a run folder, and a model card with data, recipe, metrics and
-licence. The metrics are those of vpr evaluate, on data that was not used for training. Log in with
-`hf auth login` first, or set HF_TOKEN.
+licence. The metrics are computed as by vpr evaluate, on data that was not used for training. Log in
+with `hf auth login` first, or set HF_TOKEN.
 """
 
 

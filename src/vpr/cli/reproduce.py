@@ -133,7 +133,7 @@ def _check(arguments: argparse.Namespace) -> int:
     else:
         for path, why in found.items():
             print(f"{path}: {why}")
-        print(f"{len(found)} results do not match the present presets.")
+        print(f"{len(found)} results do not match the current presets.")
     return 1 if found else 0
 
 

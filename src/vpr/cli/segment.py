@@ -120,7 +120,7 @@ def _add_adapt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _adapted(arguments: argparse.Namespace) -> str:
-    """The model to use: that of --model, or with --adapt one that was trained on the footage."""
+    """The model to use: --model, or with --adapt a model that was trained on the footage."""
     if arguments.adapt is None:
         if arguments.model is None:
             raise VPRError(

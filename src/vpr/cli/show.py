@@ -30,7 +30,7 @@ def print_line(line: str) -> None:
 
 
 def file_stem(command: str, model: str) -> str:
-    """A file name for each command and model, so that none overwrites another."""
+    """A file name that is different for every command and model."""
     return "-".join([command, *re.findall(r"\w[\w.]*", model)])
 
 

@@ -45,7 +45,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     devices = ("cpu", "cuda", "mps", "auto")
     parser.add_argument("--accelerator", default="cpu", choices=devices, help="Device. [cpu]")
     for name, what in (("--devices", "Processes per machine"), ("--nodes", "Machines")):
-        shown = f"{what}. [1, or as many as torchrun started]"
+        shown = f"{what}. [1, or the number that torchrun started]"
         parser.add_argument(name, type=int, metavar="N", help=shown)
     parser.add_argument(
         "--strategy",
@@ -160,7 +160,7 @@ def _next(config: RunConfig, out: Path) -> str:
 def configured(config: RunConfig, given: dict[str, Any]) -> RunConfig:
     """The configuration with the options that were given.
 
-    Unless given, model.frame and, if the data has levels, model.levels are those of the data.
+    By default, model.frame and, if the data has levels, model.levels are taken from the data.
     """
     data = changed_fields(config, given)["data"]
     follows = {"model.frame": data.frame}

@@ -29,8 +29,8 @@ WALLS = (  # colours, in the order of their cycle
 WIDTH = 2.5  # of every hallway
 RADIUS = WIDTH / 2  # of the quarter circle that is walked in a corner
 TURN_LENGTH = RADIUS * math.pi / 2  # length of that quarter circle
-ENTRY_ANGLE = math.pi / 6  # of a turn, at which half of the visible walls are of the next hallway
-STEPS_PER_METRE = 8  # sums of eighths are exact in floating point, so that walls meet without a gap
+ENTRY_ANGLE = math.pi / 6  # of a turn; there, half of the visible walls belong to the next hallway
+STEPS_PER_METRE = 8  # sums of eighths are exact in floating point: walls meet without gaps
 HEADING_CORRELATION = 0.8  # of the heading noise of two successive frames
 
 

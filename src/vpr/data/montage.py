@@ -19,11 +19,11 @@ from vpr.video.fit import Fit, scale
 from vpr.video.frames import Picture
 
 Transition = Literal["cut", "dissolve", "fade"]
-SOURCE_SCALE = 1.5  # of decoded clips relative to the film, so that a window of them stays sharp
+SOURCE_SCALE = 1.5  # of decoded clips relative to the film, to keep windows of them sharp
 
 
 class Piece(NamedTuple):
-    """Frames of a file from `first` to `last` (exclusive) without a transition of their own."""
+    """Frames of a file from `first` to `last` (exclusive) that contain no transition."""
 
     path: str
     first: int

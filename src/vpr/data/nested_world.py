@@ -69,7 +69,7 @@ class NestedWorld:
         }
 
     def batch(self, count: int, length: int, rng: np.random.Generator) -> Batch:
-        """`count` sequences of `length` frames; the factors are those of `spec`, fastest first."""
+        """`count` sequences of `length` frames; with the factors of `spec`, fastest first."""
         scene = self._constant_factors(count, length, rng)
         scene |= self._fastest_factor(count, length, rng) | self._slow_factors(count, length, rng)
         frames = render(self.world, scene)

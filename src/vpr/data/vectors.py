@@ -112,7 +112,7 @@ class Vectors:
         return _read(replace(self, evaluating=False), os.getcwd())
 
     def files(self) -> list[Path]:
-        """The files of vectors; those of frozen features are in the cache."""
+        """The files of vectors; files of frozen features are in the cache."""
         return self._extract(None) if self.features else _files(self.path)
 
     def _extract(self, on_progress: OnProgress | None) -> list[Path]:

@@ -75,7 +75,7 @@ def draw_windows(
 ) -> NDArray[np.float32]:
     """Random windows (count, length, *frame), each with a random stride.
 
-    `frame` is the shape that `fill` gives, if it is not that of the clips.
+    `frame` is the shape that `fill` returns, if it differs from the shape of the clips.
     """
     count, length = shape
     counts = {stride: _window_counts(spans, length, stride) for stride in strides}

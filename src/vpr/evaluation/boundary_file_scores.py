@@ -25,7 +25,7 @@ def evaluate_boundaries(
     In folders, files of the same name are compared. Files that exist in one folder only are
     `missing`, files that cannot be read are `failed`; neither is counted. `truth` may be several
     paths, one per annotator, and a file may name its annotators; counts are summed over them.
-    `annotators` selects some of those that files name.
+    `annotators` selects some of the annotators that are named in files.
     """
     truths = [truth] if isinstance(truth, Path) else list(truth)
     scales = {tolerance.scale for tolerance in tolerances}

@@ -41,7 +41,7 @@ def evaluate(
     """Score the events of each level against the changes of each factor, with controls.
 
     Detection uses the means of the states, the ELBO one sample. `expected_share` is the share of
-    boundaries of a level at which CE holds, alone or with CU; `unexpected_share` the same for CU.
+    boundaries of a level at which CE holds, with or without CU; `unexpected_share` the same for CU.
     """
     check_request(model.config, data, sequences, length)
     batch = unseen(data).batch(sequences, length, evaluation_rng(seed))
@@ -99,7 +99,7 @@ def _level(observed: Observed, n: int, batch: Batch) -> dict[str, Any]:
 
 
 def _controls(boundary: Marks, batch: Batch, seed: int) -> dict[str, Any]:
-    """Scores of as many boundaries at periodic and at random frames."""
+    """Scores of the same number of boundaries at periodic and at random frames."""
     controls = {
         "periodic": periodic_like(boundary),
         "random": random_like(boundary, np.random.default_rng(seed)),

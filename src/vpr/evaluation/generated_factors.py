@@ -123,7 +123,7 @@ def future(
 ) -> NDArray[Any]:
     """The true continuation (B, frames) of a factor (B, T) that changes every `period` frames.
 
-    The last change in `changed` (B, T) gives the phase.
+    The last change in `changed` (B, T) determines the phase.
     """
     since = changed[:, ::-1].argmax(1)[:, None]  # frames from the last change to the last frame
     steps = (since + np.arange(1, frames + 1)) // period
@@ -155,7 +155,7 @@ class Swap(NamedTuple):
 
 @torch.no_grad()
 def swaps(model: VPR, reader: Reader, video: Tensor, true: Reading, level: int) -> dict[str, Swap]:
-    """After a video (B, T, *frame), replace s of one level by that of the sequence before.
+    """After a video (B, T, *frame), replace s of one level by s of the previous sequence.
 
     All other levels keep their s. `true` are the factors (B,) at the last frame.
     """

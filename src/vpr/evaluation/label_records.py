@@ -61,7 +61,7 @@ def _from_text(path: Path) -> Records:
 
 
 def _from_eaf(path: Path) -> Records:
-    """The annotations of all tiers that have times of their own; a tier is a level or annotator."""
+    """The annotations that have their own times, of all tiers; a tier is a level or annotator."""
     try:
         root = ET.parse(path).getroot()
     except ET.ParseError:

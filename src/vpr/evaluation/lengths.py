@@ -1,9 +1,9 @@
 """Lengths of events, estimated from sequences that begin and end within events.
 
-Events that lie completely within a sequence are shorter than average. So every event counts whose
-start was observed; if the sequence ends before the event, it is only known to last longer. The
-Kaplan–Meier estimator uses both: h(l) is the share of events observed at age l that end then, and
-S(l) = Π (1 − h(k)) up to l the share that lasts longer.
+Events that lie completely within a sequence are shorter than average. Therefore every event counts
+whose start was observed; if the sequence ends first, the event is only known to be longer. The
+Kaplan–Meier estimator uses both kinds: h(l) is the share of events observed at age l that end at
+this age, and S(l) = Π (1 − h(k)) up to l is the share of events that are longer.
 
 If the longest events were all cut off, S does not reach 0 and Σ S(l) is too small, especially for
 short sequences. For the mean, such events then end at the overall rate: ended events per observed

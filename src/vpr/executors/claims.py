@@ -34,7 +34,7 @@ class Claimed(Enum):
 
 @contextmanager
 def claimed(path: Path, timeout: float) -> Iterator[bool]:
-    """Claim a piece of work by the file `path`; False if another process still holds it."""
+    """Claim work with the file `path`; yields False if another process still holds the claim."""
     lease = SoftFileLease(path, lease_duration=LEASE_SECONDS)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

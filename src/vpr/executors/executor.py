@@ -55,7 +55,7 @@ class Work(NamedTuple):
     stop_requests: Sequence[int]
 
     def numbered(self) -> list[tuple[int, Any]]:
-        """The tasks with their indices; `pop` gives the first."""
+        """The tasks with their indices, in reverse order: `pop` returns the first."""
         return list(enumerate(self.tasks))[::-1]
 
 

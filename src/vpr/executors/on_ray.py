@@ -33,7 +33,7 @@ CONNECT_TIMEOUT = 10.0  # seconds
 
 @dataclass(frozen=True)
 class RayCluster(Executor):
-    """Runs as many tasks at a time as the cluster has cores, or at most `workers`."""
+    """Runs one task per core of the cluster at a time, or at most `workers`."""
 
     workers: int | None = None
     reuse: bool = True  # a process runs several tasks, one after the other
@@ -125,7 +125,7 @@ def _execute(
 
 
 def _enter(folder: str) -> None:
-    """Relative paths of tasks are those of the command."""
+    """Change to the folder of the command, because tasks may have relative paths."""
     if not Path(folder).is_dir():
         raise VPRError(
             f"{folder} is not on machine {socket.gethostname()}: "

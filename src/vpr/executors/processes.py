@@ -130,7 +130,7 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _serve(connection: Connection, setup: Setup) -> None:
-    """Run tasks in a process of its own until the connection closes."""
+    """Run tasks, in a worker process, until the connection closes."""
     from vpr.utils.threads import use_threads
 
     use_threads(1)

@@ -136,7 +136,7 @@ class AtRate:
 
     @property
     def expected(self) -> int | None:
-        """The frames of the source: those that are left out are read too."""
+        """The number of frames of the source; skipped frames are read too."""
         return self.source.expected
 
     @property

@@ -25,8 +25,8 @@ class Durations(nn.Module):
     age             the number of updates of level n−1 since the last update of level n, one weight
                     per count, so that "every fourth" can be represented exactly; counted separately
                     if the beginning of the event was not observed, when it is a lower bound
-    past            at which of the last ticks level n updated: after a missed or a false event, the
-                    next one is due by the rhythm of the previous ones
+    past            whether level n updated at each of the last ticks: after a missed or a false
+                    event, the rhythm of the previous events indicates the next one
     d^{n−1}_{τ+1}   the context from which level n−1 predicts its next step, for instance of a ball
                     that is about to hit the wall
     imagined        whether the state was imagined, in which case it is less reliable
@@ -52,7 +52,7 @@ class Durations(nn.Module):
         return torch.stack(logits, -1).sigmoid()
 
     def logit(self, n: int, x: Tensor) -> Tensor:
-        """The logit of the n-th head, which is that of level n + 2: (..., I) → (...)."""
+        """The logit of the n-th head, for level n + 2: (..., I) → (...)."""
         return self.heads[n](x).squeeze(-1)  # type: ignore[no-any-return]
 
     def inputs(self, state: State, clock: EventClock) -> list[Tensor]:

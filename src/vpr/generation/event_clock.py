@@ -48,7 +48,7 @@ class EventClock(NamedTuple):
         return clock
 
     def after(self, moved: Tensor, imagined: bool = False) -> EventClock:
-        """The clock one frame later, at which the levels `moved` (B, N) updated, level 1 first."""
+        """The clock one frame later, where the levels `moved` (B, N) updated, level 1 first."""
         below, own = moved[:, :-1], moved[:, 1:]
         ticks = (self.ticks + below).masked_fill(own, 0)
         latest = torch.where(own, 1, -1).to(self.past).unsqueeze(2)

@@ -84,11 +84,11 @@ def sample(
     *,
     empty: bool = True,
 ) -> Samples:
-    """Draw `n` alternatives to the present state of a level, given its context c.
+    """Draw `n` alternatives to the current state of a level, given its context c.
 
     They are drawn from p(s | d = 0, c), which does not depend on previous events; at the top level
     it is N(0, 1). With `empty=False` they are drawn from p(s | d_τ, c_τ), the prediction of the
-    present state. A trained model predicts a single event, so these samples look alike, while the
+    current state. A trained model predicts a single event, so these samples look alike, while the
     samples in figure 6 of the paper are diverse.
     """
     index = _index(model, state, level)
@@ -115,7 +115,7 @@ def _index(model: VPR, state: State, level: int) -> int:
 
 
 def _noise(model: VPR, batch: int, steps: int, generator: torch.Generator | None) -> Tensor:
-    """ε (K, N, B, S), drawn step by step, so that one long rollout equals several short ones."""
+    """ε (K, N, B, S), drawn step by step: one long rollout equals several short ones."""
     return torch.cat([model.noise(batch, 1, generator) for _ in range(steps)])
 
 

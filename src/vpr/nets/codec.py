@@ -1,4 +1,4 @@
-"""`Codec`, the interface of the networks between frames and the hierarchy, and that of vectors.
+"""`Codec`, the interface of the networks between frames and the hierarchy; `VectorCodec`.
 
 A codec maps frames to x⁰ and c⁰ back to frames. Internally it uses its own layout of pixels:
 

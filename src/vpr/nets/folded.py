@@ -12,7 +12,7 @@ from vpr.nets.dense import activate, dense
 
 
 class Folded(Codec):
-    """Patches folded into channels, so that every layer is one matrix product.
+    """Folds patches into channels, so that every layer is one matrix product.
 
     Three parts separate "what" from "where"; without them a colour has to be learned at every
     position separately, and objects stay grey for many training steps:

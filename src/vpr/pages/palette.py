@@ -20,7 +20,7 @@ class Colour(NamedTuple):
     dark: str
 
 
-D_ST = Colour("#1c2229", "#e9ecef")  # that of the text
+D_ST = Colour("#1c2229", "#e9ecef")  # the colour of the text
 CE = D_CH = Colour("#d55e00", "#ff8f3f")
 CU = THRESHOLD = Colour("#009e73", "#3fd0a5")
 BOTH = Colour("#0072b2", "#5ab4f0")

@@ -62,7 +62,7 @@ def shell(
 
 
 def _hash(script: str) -> str:
-    """The hash by which a Content-Security-Policy allows an inline script."""
+    """The hash with which a Content-Security-Policy allows an inline script."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
 

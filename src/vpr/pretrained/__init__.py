@@ -121,7 +121,7 @@ def _load_preprocessing(path: Path, config: ModelConfig) -> Preprocessing:
 
 
 def _check_shapes(config: ModelConfig, path: Path) -> None:
-    """Compare the shapes in the header of a weight file with those of the configuration."""
+    """Compare the shapes in the header of a weight file with the configuration."""
     expected = state_shapes(lambda: VPR(config))
     found = tensor_shapes(path)
     wrong = sorted(k for k in expected.keys() | found.keys() if expected.get(k) != found.get(k))
@@ -203,7 +203,7 @@ def _data_of(folder: Path) -> Any:
     model = from_dict(ModelConfig, config.get("model", {}), f"{CONFIG}.model")
     if "path" not in local_fields(data) and tuple(data.frame) != model.frame:
         raise VPRError(
-            f"{folder / CONFIG}: model.frame is {model.frame}, that of {data.name} is not"
+            f"{folder / CONFIG}: model.frame {model.frame} is not the frame of {data.name}"
         )
     return data
 

@@ -39,7 +39,7 @@ def push_to_hub(
 ) -> Published:
     """Upload weights, configuration and card of a run folder in one commit.
 
-    `metrics` are named results for the card. The token is that of `hf auth login` or HF_TOKEN.
+    `metrics` are named results for the card. The token comes from `hf auth login` or HF_TOKEN.
     """
     folder = RunFolder(run)
     config = folder.config()
@@ -123,7 +123,7 @@ def _body(config: RunConfig, repository: str, metrics: dict[str, float], licence
         "",
         "## Licence",
         "",
-        f"`{licence}`. The licence of the data is that of its source.",
+        f"`{licence}`. The data is under the licence of its source.",
         "",
     ]
 

@@ -53,7 +53,7 @@ def adapted_model(
 ) -> Path:
     """The folder, next to `out`, of a model that is trained on this footage for `seconds`.
 
-    A model that was made before from the same files, with the same time and `start`, is used again,
+    A model that was trained before on the same files, with the same time and `start`, is reused
     unless `force` is set. Other folders are left unchanged.
     """
     record = {
@@ -130,7 +130,7 @@ def adapt(
 def adapt_without_saving(
     what: object, seconds: float, start: VPR | str | os.PathLike[str] | None
 ) -> VPR:
-    """A model trained on a path or an array, of which nothing is saved."""
+    """A model trained on a path or an array, without saving it."""
     if not isinstance(what, str | os.PathLike | np.ndarray):
         raise VPRError("to adapt a model, give footage as a path or an array")
     with TemporaryDirectory() as temporary:

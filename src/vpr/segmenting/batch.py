@@ -87,7 +87,7 @@ class Outcome:
     seconds: float = 0.0
     events: dict[str, Any] = field(default_factory=dict)  # level → count
     files: tuple[str, ...] = ()
-    problem: str | None = None  # what was damaged or missing, in one line
+    problem: str | None = None  # description of damage, in one line
     undecodable: int = 0  # frames that could not be decoded
     warnings: tuple[str, ...] = ()  # why the events should not be trusted
 
@@ -145,7 +145,7 @@ def run_targets(
 ) -> Iterator[tuple[int, Outcome]]:
     """Segment all targets that no other process has claimed, and yield their index and outcome.
 
-    With `force`, also those that another process has finished meanwhile.
+    With `force`, also targets that another process has finished in the meantime.
     """
     setup = partial(_Setup, request, force)
     for end in run_claimed(executor, targets, setup, on_progress):

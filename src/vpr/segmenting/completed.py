@@ -57,7 +57,7 @@ class CompletedFiles:
         write_json(self._path(target.name), record)
 
     def claim(self, target: Target) -> Path:
-        """The file by which a process claims a piece, see `vpr.executors.claims`."""
+        """The file with which a process claims a piece, see `vpr.executors.claims`."""
         path = self._path(target.name)
         return path.with_name(path.name + CLAIM_SUFFIX)
 

@@ -1,9 +1,9 @@
 """The probability that an event of a level is a transition, from the evidence around it.
 
-VPR's criteria give many events on continuous footage, and D_st has another scale on every film. A
-logistic regression on D_st and D_ch at the event and in the frames around it, fitted to films with
-known transitions, predicts which of them are transitions. It uses only the evidence of the model.
-Because it looks ahead by `CONTEXT_FRAMES` frames, it is applied to complete timelines.
+VPR's criteria give many events on continuous footage, and the scale of D_st differs between films.
+A logistic regression on D_st and D_ch at the event and in the frames around it, fitted to films
+with known transitions, predicts which of them are transitions. It uses only the evidence of the
+model. Because it looks ahead by `CONTEXT_FRAMES` frames, it is applied to complete timelines.
 """
 
 from __future__ import annotations

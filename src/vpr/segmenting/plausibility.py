@@ -29,7 +29,7 @@ def find_warnings(
     inputs: ModelInput,
     rows: NDArray[np.generic],
 ) -> tuple[str, ...]:
-    """One sentence each: what is wrong, and what to do.
+    """Warnings of one or two sentences: what is wrong, and what to do.
 
     `detected` has all events, `reported` those that were selected. `rows` are a sample of the
     footage, before preprocessing.
@@ -73,8 +73,7 @@ def _of_frames(
 def explained(model: VPR, inputs: ModelInput, rows: NDArray[np.generic]) -> float:
     """The share of the variation of pictures (K, H, W, C) that the model reconstructs.
 
-    Variation is that of all pixels around the mean colour, so that it is not small for footage of
-    one scene.
+    The variation is measured around the mean colour, so it is not small for footage of one scene.
     """
     frames = inputs.scaled(rows)
     decoded = model.reconstruct(model.observe(frames.unsqueeze(1)).c0[:, 0])

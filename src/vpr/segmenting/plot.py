@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAX_FULL_LINES = 80  # events of a level, up to which lines go through the whole row
+MAX_FULL_LINES = 80  # with more events in a level, lines do not extend through the whole row
 
 
 def plot(timeline: Timeline) -> Figure:

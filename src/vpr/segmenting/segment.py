@@ -62,13 +62,13 @@ def segment(
         adapt: Seconds in which the model, or a new one if there is none, is first trained on the
             footage: a path or an array. `vpr.segmenting.adapt.adapt` keeps such a model.
         threshold: γ, the multiple of the typical D_st above which an event is unexpected. The
-            default is that of the model.
+            default is the γ of the model.
         levels: The levels to report, 2 or higher. The default is all.
         min_gap: Seconds. Of two events of a level that are closer, only the stronger is kept.
         selection: Which events to report, by probability, number or interval. The default is all
             events, or for a calibrated model those with a probability of at least 0.5.
         fit: How footage of other proportions is fitted to the model's frames: "letterbox", "crop"
-            or "stretch". The default is that of the training data, or letterbox.
+            or "stretch". The default is as in training, or letterbox.
         rate: Frames per second of footage without times, such as arrays.
         on_progress: Called with the number of frames done and, if known, of all frames.
     """

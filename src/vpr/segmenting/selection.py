@@ -38,7 +38,7 @@ class Selection:
             raise VPRError(f"every must be above 0 seconds, got {self.every}")
 
     def check(self, calibration: Calibration | None) -> None:
-        """Raise an error if the model has no probabilities, but they were asked for."""
+        """Raise an error if probabilities are requested but the model has none."""
         if self.probability is not None and calibration is None:
             raise VPRError(
                 "this model has no probabilities: use events, every, or threshold for γ instead"
@@ -97,7 +97,7 @@ def _strongest(
 ) -> list[Event]:
     """The events of each level that are probable enough, or the strongest.
 
-    Events that the level above keeps come first, so that they are events of all levels below.
+    Events that are kept at the level above come first, so that levels stay nested.
     """
     kept: set[tuple[int, int]] = set()
     above: set[int] = set()
@@ -114,8 +114,8 @@ def _strongest(
 def apply_min_gap(events: list[Event], gap: Fraction) -> list[Event]:
     """Of two events of a level that are closer than `gap` seconds, keep only the stronger.
 
-    Events are kept greedily, strongest first. Events that the level above keeps come first, so that
-    levels stay nested: an event of a level is an event of all levels below.
+    Events are kept greedily, strongest first. Events that are kept at the level above come first,
+    so that levels stay nested: an event of a level is an event of all levels below.
     """
     if gap <= 0:
         return events

@@ -90,7 +90,7 @@ class Timeline:
     span: tuple[Fraction, Fraction] | None = (
         None  # exact seconds: start of the first frame, end of the last
     )
-    problem: str | None = None  # what was damaged or missing, in one line
+    problem: str | None = None  # description of damage, in one line
     undecodable: int = 0  # frames that could not be decoded
     warnings: tuple[str, ...] = ()  # why the events should not be trusted
 

@@ -49,7 +49,7 @@ log = logging.getLogger("vpr")
 
 
 class Checkpoint(NamedTuple):
-    """The state of a training run, made by `Session.checkpoint`: tensors, and values for JSON."""
+    """The state of a training run (see `Session.checkpoint`): tensors, and values for JSON."""
 
     tensors: dict[str, Tensor]
     notes: dict[str, Any]

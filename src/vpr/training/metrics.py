@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class StepLog:
     """A log of JSON lines, each with its `step`.
 
-    Lines after the step at which it is opened are dropped: a resumed run writes them again.
+    When it is opened at a step, later lines are dropped: a resumed run writes them again.
     """
 
     def __init__(self, path: Path, step: int) -> None:

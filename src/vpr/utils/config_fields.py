@@ -10,7 +10,7 @@ def option(default: Any, help: str, flag: bool = True, local: bool = False) -> A
     """A field with a default and a line of help.
 
     `flag`: whether users can set it on the command line. `local`: whether it is a path on this
-    machine, which the configuration of a downloaded model must not choose.
+    machine; the configuration of a downloaded model cannot set it.
     """
     return field(default=default, metadata={"help": help, "flag": flag, "local": local})
 

@@ -38,8 +38,8 @@ def write_atomically(
 ) -> None:
     """Let `write` fill a temporary file, then rename it to `path`.
 
-    The name of the temporary file is unique, so that several processes can write the same file: one
-    of them wins. The old file is kept as `previous`, if given.
+    The name of the temporary file is unique, so several processes can write the same file: one of
+    them wins. The old file is kept as `previous`, if given.
     """
     if path.is_dir():
         raise VPRError(f"{path} is a folder: name a file")

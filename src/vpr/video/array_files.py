@@ -29,7 +29,7 @@ class Layout(NamedTuple):
 
 
 def is_array(path: Path) -> bool:
-    """Whether the first bytes are those of an array file, whatever its name."""
+    """Whether the file starts like an array file, whatever its name."""
     with path.open("rb") as file:
         start = file.read(6)
     return start == npy.MAGIC_PREFIX or (start[:4] == b"PK\x03\x04" and _is_npz(path))

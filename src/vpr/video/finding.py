@@ -25,9 +25,9 @@ PathLike = str | os.PathLike[str]
 def find_footage(named: PathLike | Iterable[PathLike]) -> list[str]:
     """Pieces of footage for `open_footage`, without duplicates.
 
-    A folder gives the videos and arrays in it and in its subfolders; a folder with pictures and no
-    videos is one piece. Hidden files and files of other types are skipped. URLs, devices, `-` and
-    missing files are returned unchanged.
+    A folder stands for the videos and arrays in it and in its subfolders; a folder with pictures
+    and no videos is one piece. Hidden files and files of other types are skipped. URLs, devices,
+    `-` and missing files are returned unchanged.
     """
     every = [named] if isinstance(named, str | os.PathLike) else named
     return list(dict.fromkeys(piece for each in every for piece in _pieces(os.fspath(each))))

@@ -50,7 +50,7 @@ class Source(Protocol):
 
     @property
     def problem(self) -> str | None:
-        """After reading: what was damaged or missing, in one line, or None.
+        """After reading: a description of damage in one line, or None.
 
         If no frame can be read, reading raises a VPRError instead.
         """

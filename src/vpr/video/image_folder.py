@@ -49,7 +49,7 @@ class ImageFolder:
 
 
 def natural(path: Path) -> list[tuple[int, str]]:
-    """A sort key by which frame9 comes before frame10."""
+    """A sort key that puts frame9 before frame10."""
     parts = re.split(r"(\d+)", path.name.casefold())
     # Numbers before text; equal numbers by their digits.
     return [(int(part), part) if part.isdecimal() else (-1, part) for part in parts]

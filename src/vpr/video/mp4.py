@@ -19,7 +19,7 @@ def can_write_mp4() -> bool:
 def write_mp4(path: Path, pictures: Iterable[Picture], milliseconds: int) -> None:
     """Encode pictures of one size with even sides, each shown for `milliseconds`.
 
-    They are read one by one, so that a video may be larger than the memory.
+    Pictures are read one by one, so the video may be larger than the memory.
     """
     write_atomically(path, lambda temporary: _encode(temporary, pictures, milliseconds))
 

@@ -34,7 +34,7 @@ class Lane:
         self._evaluated = False
 
     def advance(self, time: Fraction, evidence: list[LevelEvidence], kind: Kind | None) -> None:
-        """Go to the next frame; `kind` is that of its event, if any."""
+        """Go to the next frame; `kind` is the kind of its event, if it has one."""
         self._now = math.floor(time / self._column)
         self._evaluated = len(evidence) >= self.level
         if self._evaluated:

@@ -88,7 +88,7 @@ class TerminalView:
         return text
 
     def _warning(self) -> Text:
-        """Dropped frames and delay, in a line of its own so that a long title cannot hide it."""
+        """Dropped frames and delay, in a separate line that a long title cannot hide."""
         assert self._last is not None
         words = [f"{self.dropped} frames dropped: the model is too slow"] if self.dropped else []
         if self._last.late >= MAX_DELAY:

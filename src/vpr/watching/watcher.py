@@ -74,7 +74,7 @@ class WatchStatistics:
         self._delays.append(delay)
 
     def summary(self) -> dict[str, Any]:
-        """The summary as JSON types. The median delay is that of the last `DELAY_WINDOW` frames."""
+        """The summary as JSON types. The median delay is over the last `DELAY_WINDOW` frames."""
         middle = median(self._delays) if self._delays else 0.0
         return {
             "frames": self.frames,

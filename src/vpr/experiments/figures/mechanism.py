@@ -36,7 +36,7 @@ def variants(scale: Scale) -> dict[str, RunConfig]:
 def trained_like(config: RunConfig, other: RunConfig) -> RunConfig:
     """`config` with the stages and the training of `other`.
 
-    Steps, batch size and length stay. Stages are shares of the steps, so that they stay the same.
+    The number of steps, the batch size and the length are those of `config`.
     """
     own = config.training
     training = replace(

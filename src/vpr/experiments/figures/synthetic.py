@@ -85,7 +85,7 @@ def variants(scale: Scale) -> dict[str, MinimalConfig]:
 
 
 def measure(config: MinimalConfig, seed: int, runs: Path, advance: Advance) -> Measured:
-    """Train and evaluate; this takes seconds, so that nothing is saved in `runs`."""
+    """Train and evaluate. This takes seconds, so nothing is saved in `runs`."""
     start = perf_counter()
     model, rng, points = MinimalVPR(config, seed), training_rng(seed), []
     for step in range(config.steps + 1):

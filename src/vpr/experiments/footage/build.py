@@ -2,7 +2,7 @@
 
 Downloads the clips, makes the films, trains `cpu/vectors` on frozen features of the training film,
 fits the probabilities, and compares the model with other detectors on the test film, whose clips
-were not used before. What exists in FOLDER is not made again. Results: FOLDER/results.json.
+were not used before. Existing files in FOLDER are used again. Results: FOLDER/results.json.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ from vpr.segmenting.timeline import Timeline
 def calibrate(timeline: Timeline, film: FilmFile, held_out: float) -> Calibration:
     """A calibration for the model of a timeline of all events of a film.
 
-    The highest level is fitted to transitions, the levels below to transitions and distractors:
-    they are for events within shots, too. The weights are fitted to the whole film; the model was
-    trained on its beginning, so scale and bias are then fitted to the `held_out` share at the end,
-    for the events that remain when of close ones only the strongest is kept.
+    The highest level is fitted to transitions; lower levels, which also detect events within shots,
+    are fitted to transitions and distractors. The weights are fitted to the whole film. The model
+    was trained on its beginning, so scale and bias are then fitted to the `held_out` share at the
+    end, for the events that remain after non-maximum suppression.
     """
     weights = {
         level: _weights(timeline, level, targets(film, level, timeline.levels), held_out)

@@ -15,7 +15,7 @@ from vpr.video import Fit, open_footage
 from vpr.video.frames import Picture
 
 Scores = NDArray[np.float64]  # (frames,)
-MIN_GAP = 0.5  # seconds between two transitions that a score gives
+MIN_GAP = 0.5  # minimum seconds between two detected transitions
 PENALTIES = (1e-4, 1e6)  # of ruptures: from a change at nearly every frame to none
 BISECTIONS = 16  # to a precision of 0.04 %
 

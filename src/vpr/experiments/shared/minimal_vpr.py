@@ -119,7 +119,7 @@ class MinimalVPR:
     def observe(self, q: Values, window: Window) -> Detections:
         """Detect the boundaries of q (B, T), frame by frame.
 
-        The transition has no memory, so that it is computed for all frames at once.
+        The transition has no memory, so it is computed for all frames at once.
         """
         with torch.no_grad():
             f = self.transition(torch.from_numpy(q)).numpy()  # (B, T)

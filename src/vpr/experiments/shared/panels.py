@@ -25,7 +25,7 @@ def draw_band(
     """Mean over runs of (steps, values), with a band of ± one standard deviation.
 
     A run that ends earlier than others keeps its last value. On a logarithmic axis, mean and
-    standard deviation are those of the logarithm.
+    standard deviation are computed from logarithms.
     """
     steps = np.unique(np.concatenate([np.asarray(x) for x, _ in curves]))
     values = np.stack([np.interp(steps, x, y) for x, y in curves])

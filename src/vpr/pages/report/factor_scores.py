@@ -19,8 +19,8 @@ class FactorScores(NamedTuple):
     name: str
     change_rate: float  # share of frames, without the first
     f1: tuple[float, ...]  # events against changes, at the exact frame
-    chance: tuple[float, ...]  # the same for as many events placed at random
-    probe: tuple[float, ...]  # share that a probe reads from the level's mean
+    chance: tuple[float, ...]  # the same, for the same number of events at random frames
+    probe: tuple[float, ...]  # share that a probe predicts from the mean of the level
 
 
 def factor_scores(observed: Observations, seed: int) -> list[FactorScores]:

@@ -80,7 +80,7 @@ def _key(name: str, key: KeyValues) -> str:
 
 
 def animation(frames: NDArray[np.float32], columns: int, title: str, words: str) -> str:
-    """An animation of frames (K, *frame), the first of which is the present.
+    """An animation of frames (K, *frame); the first is the last observed frame.
 
     Padded to `columns` with transparent frames, so that all animations have one length. `words` is
     markup.

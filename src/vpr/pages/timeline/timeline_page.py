@@ -38,7 +38,7 @@ def timeline_page(timeline: Timeline, video: str | None = None) -> str:
 
 
 def timeline_page_parts(timeline: Timeline, video: str | None = None) -> Iterator[str]:
-    """The page in parts, so that the data of an hour are never copied as one text.
+    """The page in parts, because the data of an hour of video is too large for one string.
 
     `video` is the path of the footage relative to the page; a browser that can play it shows it.
     Level 1, which updates at every frame, has no row.
@@ -93,7 +93,7 @@ def _row(timeline: Timeline, level: int) -> str:
 def _video(video: str | None) -> str:
     """A video element, hidden until the browser can play it.
 
-    The path is quoted, so that it can only be a local file.
+    The path is quoted, so it can only refer to a local file.
     """
     if video is None:
         return ""
