@@ -5,7 +5,7 @@ const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
 function setPlaying(on) {
   document.documentElement.dataset.motion = on ? "on" : "off";
   motion.textContent = on ? "❚❚ pause" : "▶ play";
-  motion.setAttribute("aria-label", on ? "Pause the moving pictures" : "Play the moving pictures");
+  motion.setAttribute("aria-label", on ? "Pause all animations" : "Play all animations");
 }
 motion.hidden = false;
 motion.addEventListener("click", () => setPlaying(document.documentElement.dataset.motion === "off"));

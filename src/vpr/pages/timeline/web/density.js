@@ -1,4 +1,4 @@
-// Events that are too close together for marks of their own: ticks, or bars if many ticks would touch.
+// Events that are too close together for separate marks: ticks, or bars if many ticks would touch.
 const TICK = 3, BIN = 8; // pixels that a tick needs, and of a bar
 
 // `places` are pairs of x and a list of [name, half height]; a half height below 0 points up.

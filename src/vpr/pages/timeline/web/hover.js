@@ -36,6 +36,6 @@ function tipHtml(frame) {
 }
 
 function eventStatus(event, frame) {
-  if (!event) return "its first event";
-  return event.frame === frame ? `${mark(event.kind)}begins: ${escaped(event.kind)}` : `since ${clock(event.time, 2)}`;
+  if (!event) return "first event";
+  return event.frame === frame ? `${mark(event.kind)}starts: ${escaped(event.kind)}` : `since ${clock(event.time, 2)}`;
 }

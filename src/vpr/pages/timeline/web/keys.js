@@ -17,15 +17,15 @@ const actions = {
   help: () => (help.open ? help.close() : help.showModal()),
 };
 const KEYS = [
-  ["← →", "the previous event, the next event", { ArrowLeft: "previous", ArrowRight: "next" }],
-  ["Home End", "the first event, the last", { Home: "first", End: "last" }],
-  ["↑ ↓", "the level above, the level below", { ArrowUp: "higher", ArrowDown: "lower" }],
-  ["1 … 9", "that level", {}],
-  ["+ −", "closer, further away", { "+": "in", "=": "in", "-": "out", "−": "out" }],
-  ["0", "the whole video", { 0: "whole" }],
+  ["← →", "previous event, next event", { ArrowLeft: "previous", ArrowRight: "next" }],
+  ["Home End", "first event, last event", { Home: "first", End: "last" }],
+  ["↑ ↓", "level above, level below", { ArrowUp: "higher", ArrowDown: "lower" }],
+  ["1 … 9", "select this level", {}],
+  ["+ −", "zoom in, zoom out", { "+": "in", "=": "in", "-": "out", "−": "out" }],
+  ["0", "show the whole video", { 0: "whole" }],
   ["⇧ ← →", "move along the video", {}],
-  ["T", "light or dark", { t: "theme", T: "theme" }],
-  ["?", "these keys", { "?": "help" }],
+  ["T", "light or dark theme", { t: "theme", T: "theme" }],
+  ["?", "show all keys", { "?": "help" }],
 ];
 const bound = Object.assign({}, ...KEYS.map(([, , keys]) => keys));
 const shifted = { ArrowLeft: "earlier", ArrowRight: "later" };

@@ -3,7 +3,8 @@ const MOST_SHOWN = 60; // events per level at first, so that their marks do not 
 const slider = document.getElementById("strength"), POSITIONS = 1000;
 const isCalibrated = events.length > 0 && events.every((event) => event.probability !== null);
 
-// The probability, or ln D_st − ln threshold. An event of a level is one of all levels below, so it is as strong there.
+// The probability, or ln D_st − ln threshold. An event of a level is also an event of all levels below,
+// where it has at least the same strength.
 const strongestAt = new Map(); // frame → strength of the levels so far, from the top
 for (const event of [...events].sort((a, b) => b.level - a.level)) {
   const own = (isCalibrated ? event.probability : event.surprise) ?? -Infinity;
