@@ -65,15 +65,7 @@ class VPR(nn.Module):
         self.config = config
         self.rule = make_rule(config)
         self.likelihood = make_likelihood(config.likelihood)
-        self.codec = make_codec(
-            config.frame,
-            config.width,
-            config.network,
-            config.channels,
-            config.colour_masks,
-            config.layers,
-            self.likelihood.output_scale,
-        )
+        self.codec = make_codec(config, self.likelihood.output_scale)
         self.blocks = nn.ModuleList(
             Block(config.width, config.state_size, config.layers, config.min_std, compares=n > 0)
             for n in range(config.levels)

@@ -23,6 +23,7 @@ from benchmarks.naive_vpr import make_naive
 from benchmarks.plain_codecs import make_plain_codec, plain_nll
 from benchmarks.steps import limit_step, plain_step
 from vpr.cli import main
+from vpr.config import ModelConfig
 from vpr.events import Subjective
 from vpr.model import VPR
 from vpr.nets import Codec, Folded, make_codec
@@ -64,7 +65,9 @@ def codec(network: str, frame: tuple[int, ...], colour_masks: int = 1) -> Codec:
     """A codec with random biases that are constant within a patch."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        net = make_codec(frame, 12, network, channels=4, colour_masks=colour_masks).double()
+        kinds = {} if network == "features" else {"network": network}
+        config = ModelConfig(frame=frame, width=12, channels=4, colour_masks=colour_masks, **kinds)
+        net = make_codec(config).double()
     pixels: dict[nn.Module, int] = {}
     if isinstance(net, Folded):
         pixels = dict.fromkeys(net.up, 4) | {net.paint: net.PIXELS}

@@ -28,7 +28,8 @@ def codec(
 ) -> Codec:
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return make_codec(frame, width, network, channels=4, output_scale=output_scale)
+        config = ModelConfig(frame=frame, width=width, network=network, channels=4)
+        return make_codec(config, output_scale)
 
 
 def shapes_inside(layers: nn.ModuleList, x: Tensor) -> list[tuple[int, ...]]:
@@ -75,7 +76,7 @@ class TestShapes:
         assert isinstance(codec((1, 16, 16), network), kind)
 
     def test_unknown_network(self) -> None:
-        with pytest.raises(VPRError, match="'world-models' or 'folded', got 'resnet'"):
+        with pytest.raises(VPRError, match="world-models, folded, got resnet"):
             codec((1, 16, 16), "resnet")
 
     def test_the_base_class_raises(self) -> None:

@@ -150,16 +150,7 @@ class Baseline(nn.Module):
 
     def _make_codec(self, width: int) -> Codec:
         """The image network, shared with VPR."""
-        config = self.config
-        return make_codec(
-            config.frame,
-            width,
-            config.network,
-            config.channels,
-            config.colour_masks,
-            config.layers,
-            self.likelihood.output_scale,
-        )
+        return make_codec(self.config, self.likelihood.output_scale, width=width)
 
     def _infer(self, x: Tensor, noise: Tensor | None) -> BaselineTrace:
         """From encoded frames (B, T, D) to the trace."""

@@ -1,33 +1,32 @@
-"""Networks: dense layers, codecs between frames and the hierarchy, convolutions, likelihoods."""
+"""Networks: dense layers, codecs between frames and the hierarchy, likelihoods."""
 
 from __future__ import annotations
 
-from vpr.errors import VPRError
+from typing import TYPE_CHECKING
+
 from vpr.nets.codec import Codec, VectorCodec
 from vpr.nets.folded import Folded
 from vpr.nets.world_models import WorldModels
+
+if TYPE_CHECKING:
+    from vpr.config import ModelConfig
 
 __all__ = ["Codec", "Folded", "VectorCodec", "WorldModels", "make_codec"]
 
 
 def make_codec(
-    frame: tuple[int, ...],
-    width: int,
-    network: str,
-    channels: int,
-    colour_masks: int = 1,
-    layers: int = 4,
-    output_scale: float = 1.0,
+    config: ModelConfig, output_scale: float = 1.0, *, width: int | None = None
 ) -> Codec:
-    """The codec for frames of this shape: (C, H, W) for images, or (F,) for feature vectors.
+    """The codec for the frames of a configuration: (C, H, W) for images, (F,) for feature vectors.
 
-    `colour_masks` applies to the network "folded" only, `layers` to feature vectors only.
-    `output_scale` is the scale of the first outputs, see `Likelihood.output_scale`.
+    `output_scale` is the scale of the first outputs, see `Likelihood.output_scale`. `width` is the
+    size of x⁰ and c⁰; the default is that of the configuration.
     """
-    if len(frame) == 1:
-        return VectorCodec(frame[0], width, layers, output_scale)
-    if network == "world-models":
-        return WorldModels(frame, width, channels, output_scale)  # type: ignore[arg-type]
-    if network == "folded":
-        return Folded(frame, width, channels, colour_masks, output_scale)  # type: ignore[arg-type]
-    raise VPRError(f"network must be 'world-models' or 'folded', got {network!r}")
+    width = config.width if width is None else width
+    if len(config.frame) == 1:
+        return VectorCodec(config.frame[0], width, config.layers, output_scale)
+    channels, height, columns = config.frame
+    frame = channels, height, columns
+    if config.network == "world-models":
+        return WorldModels(frame, width, config.channels, output_scale)
+    return Folded(frame, width, config.channels, config.colour_masks, output_scale)
