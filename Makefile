@@ -1,4 +1,4 @@
-# Each target makes its own environment in .venv when there is none.
+# Each target creates the environment .venv if it does not exist.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -21,9 +21,9 @@ docs: .venv/ready-docs
 clean:
 	rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# torch goes first and pinned: as somebody's dependency pip would take a CUDA build.
+# torch is installed first, in a pinned version: as a dependency, pip would choose a CUDA build.
 .venv/ready: pyproject.toml constraints.txt
-	@echo "Making .venv and installing torch: about a minute."
+	@echo "Creating .venv and installing torch (about a minute) …"
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt torch==$$(sed -n 's/^torch==//p' constraints.txt) numpy
 	$(BIN)/pip install -q -c constraints.txt -e ".[figures]"

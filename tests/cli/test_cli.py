@@ -381,7 +381,7 @@ def test_the_command_is_installed_and_starts_fast_enough_to_show_help() -> None:
     words = [sys.executable, "-m", "vpr", "--help"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     assert "demo" in done.stdout
-    assert "Find the events in a video" in done.stdout
+    assert "Detect events in video" in done.stdout
 
 
 @pytest.mark.parametrize("flag", ["--version", "--help"])

@@ -15,7 +15,7 @@ from vpr.cli.commands import COMMANDS, command_module
 from vpr.errors import VPRError
 from vpr.utils.printable import printable
 
-DESCRIPTION = "Find the events in a video, at several timescales, without labels."
+DESCRIPTION = "Detect events in video at several timescales, without labels."
 EPILOG = "Every command has --help, --json for JSON output and --debug for full error traces."
 
 
