@@ -36,7 +36,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         type=finite,
         metavar="N",
         default=15.0,
-        help="Maximum time per video, including training. [15]",
+        help="Maximum time per video in minutes, including training. [15]",
     )
 
 

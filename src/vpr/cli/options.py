@@ -72,7 +72,7 @@ def add_sequences(
 
 
 def add_threads(parser: argparse.ArgumentParser, default: int, note: str = "") -> None:
-    add_number(parser, "--threads", default, f"CPU threads{note}.")
+    add_number(parser, "--threads", default, f"Number of CPU threads{note}.")
 
 
 def add_executor(parser: argparse.ArgumentParser, jobs: int) -> None:

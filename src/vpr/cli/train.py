@@ -44,7 +44,10 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     add_threads(parser, 1)
     devices = ("cpu", "cuda", "mps", "auto")
     parser.add_argument("--accelerator", default="cpu", choices=devices, help="Device. [cpu]")
-    for name, what in (("--devices", "Processes per machine"), ("--nodes", "Machines")):
+    for name, what in (
+        ("--devices", "Number of processes per machine"),
+        ("--nodes", "Number of machines"),
+    ):
         shown = f"{what}. [1, or the number that torchrun started]"
         parser.add_argument(name, type=int, metavar="N", help=shown)
     parser.add_argument(

@@ -32,7 +32,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="File, folder of pictures, URL, device, number of a camera, or - for a pipe.",
+        help="File, folder of pictures, URL, device, camera number, or - for a pipe.",
     )
     add_footage(parser)
     parser.add_argument(
