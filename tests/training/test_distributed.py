@@ -129,7 +129,7 @@ class Part(ProcessGroup):
 def test_the_parts_are_the_whole(kind: str) -> None:
     if kind == "rows":
         whole = torch.arange(24).view(3, 8)
-        parts = [Part(rank).part(whole, axis=1) for rank in (0, 1)]
+        parts = [Part(rank).shard(whole, axis=1) for rank in (0, 1)]
         assert torch.equal(torch.cat(parts, 1), whole)
     elif kind == "frames":
         frames = torch.tensor([0, 2, 4, 3, 7, 6, 9, 10])  # 2 of each of 4 sequences of 3
@@ -142,7 +142,7 @@ def test_the_parts_are_the_whole(kind: str) -> None:
         drawn = []
         for rank in (0, 1):
             rule = RandomUpdates(Subjective(), 0.5, torch.Generator().manual_seed(3))
-            parts_rule = Part(rank).rule(rule, 8, 5, 3)
+            parts_rule = Part(rank).local_rule(rule, 8, 5, 3)
             assert isinstance(parts_rule, RandomUpdates)
             drawn.append(
                 [parts_rule.draw(n, torch.full((4,), t)) for t in range(1, 5) for n in (2, 3)]
