@@ -49,7 +49,12 @@ log = logging.getLogger("vpr")
 
 
 class Checkpoint(NamedTuple):
-    """The state of a training run (see `Session.checkpoint`): tensors, and values for JSON."""
+    """The state of a training run, made by `Session.checkpoint`.
+
+    The tensors are the weights, the averages of Adam, the windows of D_st and the states of the
+    random generators of PyTorch. The notes, which are values for JSON, are the step, the ends of
+    the stages, the share of the variation that is explained, and the random generator of the data.
+    """
 
     tensors: dict[str, Tensor]
     notes: dict[str, Any]
