@@ -24,7 +24,9 @@ def montage(tmp_path_factory: pytest.TempPathFactory) -> Montage:
         clip = np.full((LENGTH, 12, 16, 3), 40 * n + 20, np.uint8)
         np.save(folder / f"{n}.npy", clip)
         made.append(Piece(str(folder / f"{n}.npy"), 5, LENGTH - 5))
-    return Montage(tuple(made), 12, 16, gradual=0.6, distracted=0.0, cache=str(folder / "cache"))
+    return Montage(
+        tuple(made), 12, 16, gradual_share=0.6, distractor_share=0.0, cache=str(folder / "cache")
+    )
 
 
 def brightness(montage: Montage, film: Film) -> np.ndarray:

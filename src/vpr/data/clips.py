@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vpr.data.base import OnProgress
 from vpr.data.recording import write_parts
 from vpr.errors import VPRError
-from vpr.utils.files import why
+from vpr.utils.files import error_reason
 from vpr.utils.printable import printable
 from vpr.video.finding import images_in
 from vpr.video.fit import Fit
@@ -71,7 +71,7 @@ class Decoder:
             except FileNotFoundError:
                 reasons.append(f"{piece} does not exist")
             except OSError as error:
-                reasons.append(f"{piece} cannot be read: {why(error)}")
+                reasons.append(f"{piece} cannot be read: {error_reason(error)}")
 
     def _decode_one(self, piece: str, path: Path, progress: _Progress) -> None:
         """Decode a piece into its file."""

@@ -75,10 +75,10 @@ class Montage:
     pieces: tuple[Piece, ...]
     height: int = 180
     width: int = 320
-    shortest: int = 35  # frames of a shot, without its transitions
-    longest: int = 110
-    gradual: float = 1 / 3  # share of dissolves and fades
-    distracted: float = 0.3  # share of shots with a distractor
+    min_shot_frames: int = 35  # frames of a shot, without its transitions
+    max_shot_frames: int = 110
+    gradual_share: float = 1 / 3  # share of dissolves and fades
+    distractor_share: float = 0.3  # share of shots with a distractor
     cache: str = ""  # folder of decoded clips; empty for the user cache
 
     def prepare(self, on_progress: OnProgress | None = None) -> None:
@@ -116,14 +116,14 @@ class Montage:
 
     def _transition(self, rng: np.random.Generator) -> tuple[Transition, int]:
         """A kind, and its frames in each of the two shots."""
-        if rng.random() >= self.gradual:
+        if rng.random() >= self.gradual_share:
             return "cut", 0
         length = int(rng.integers(5, 26))
         return ("dissolve", length) if rng.random() < 0.7 else ("fade", length // 2)
 
     def _piece(self, extra: int, other_than: int | None, rng: np.random.Generator) -> int:
         """A piece that is long enough for a shot with `extra` frames of transitions."""
-        least = self.shortest + extra
+        least = self.min_shot_frames + extra
         usable = [n for n, piece in enumerate(self.pieces) if piece.last - piece.first >= least]
         if not (others := [n for n in usable if n != other_than]):
             raise VPRError(f"a montage needs two pieces of {least} frames or more")
@@ -131,8 +131,8 @@ class Montage:
 
     def _shot(self, piece: int, start: int, extra: int, rng: np.random.Generator) -> Shot:
         available = self.pieces[piece].last - self.pieces[piece].first
-        longest = min(self.longest + extra, available)
-        frames = int(rng.integers(self.shortest + extra, longest + 1))
+        longest = min(self.max_shot_frames + extra, available)
+        frames = int(rng.integers(self.min_shot_frames + extra, longest + 1))
         size = float(rng.uniform(1 / SOURCE_SCALE, 1))
         top, left = (float(rng.uniform(0, 1 - size)) for _ in range(2))
         offset = int(rng.integers(available - frames + 1))
@@ -149,7 +149,7 @@ class Montage:
         starts = [0] + [each.last for each in boundaries]
         found = []
         for first, last in zip(starts, ends, strict=True):
-            if rng.random() < self.distracted and last - first >= self.shortest:
+            if rng.random() < self.distractor_share and last - first >= self.min_shot_frames:
                 piece = int(rng.integers(len(self.pieces)))
                 found.append(draw_distractor(first, last, piece, rng))
         return found

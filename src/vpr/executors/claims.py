@@ -19,7 +19,7 @@ from filelock import LeaseSettingsMismatch, SoftFileLease, Timeout
 
 from vpr.errors import VPRError
 from vpr.executors.executor import Done, Executor, JobProgress, OnProgress, Setup, TaskResults
-from vpr.utils.files import why
+from vpr.utils.files import error_reason
 
 LEASE_SECONDS = 60.0  # seconds; the same for all processes
 FINAL_TIMEOUT = LEASE_SECONDS + 5.0  # seconds, enough to see that a claim is not refreshed
@@ -48,7 +48,7 @@ def claimed(path: Path, timeout: float) -> Iterator[bool]:
     except LeaseSettingsMismatch as error:
         raise VPRError(f"{path} is a claim of another version of vpr: use one version") from error
     except OSError as error:
-        raise VPRError(f"cannot claim work in {path.parent}: {why(error)}") from error
+        raise VPRError(f"cannot claim work in {path.parent}: {error_reason(error)}") from error
     try:
         yield True
     finally:

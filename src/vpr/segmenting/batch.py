@@ -29,7 +29,7 @@ from vpr.segmenting.segment import (
 from vpr.segmenting.selection import Selection
 from vpr.segmenting.sweep import sweep
 from vpr.segmenting.timeline import Timeline
-from vpr.utils.files import why
+from vpr.utils.files import error_reason
 from vpr.video.fit import Mode
 from vpr.video.rates import Rate, as_rate
 
@@ -195,7 +195,7 @@ def _run_target(
     except VPRError as error:
         return Outcome(target.source, "failed", problem=str(error))
     except OSError as error:
-        return Outcome(target.source, "failed", problem=f"{target.source}: {why(error)}")
+        return Outcome(target.source, "failed", problem=f"{target.source}: {error_reason(error)}")
     except MemoryError:
         return Outcome(target.source, "failed", problem=f"{target.source} does not fit into memory")
     except Exception as error:  # a bug in vpr, which must not stop the others

@@ -35,9 +35,9 @@ from vpr.utils.config_json import from_dict, to_dict
 from vpr.utils.files import (
     PARTIAL,
     WriteError,
+    error_reason,
     parse_json,
     read_tensors,
-    why,
     write_json,
     write_tensors,
 )
@@ -111,7 +111,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             file = (self.path / LOCK).open("w")
         except OSError as error:
-            raise VPRError(f"cannot write {self.path}: {why(error)}") from error
+            raise VPRError(f"cannot write {self.path}: {error_reason(error)}") from error
         with file:
             with contextlib.suppress(ImportError, OSError):  # OSError: no locks on this file system
                 self._lock(file)

@@ -15,7 +15,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from vpr.config import RunConfig
 from vpr.training.checkpoint import RunFolder
-from vpr.utils.files import WriteError, step_lines, why, write_text
+from vpr.utils.files import WriteError, error_reason, step_lines, write_text
 
 if TYPE_CHECKING:
     from vpr.training.loop import Progress
@@ -82,7 +82,7 @@ def _readable_errors(folder: RunFolder) -> Iterator[None]:
         yield
     except OSError as error:
         where = error.filename or folder.path
-        raise WriteError(f"cannot write metrics into {where}: {why(error)}") from error
+        raise WriteError(f"cannot write metrics into {where}: {error_reason(error)}") from error
 
 
 def _curves(progress: Progress) -> dict[str, float]:

@@ -58,7 +58,7 @@ def write_atomically(
         with contextlib.suppress(OSError):
             temporary.unlink()
         if isinstance(error, OSError | SafetensorError):
-            reason = why(error)
+            reason = error_reason(error)
             raise WriteError(f"cannot write {path}: {reason}; nothing was overwritten") from error
         raise
 
@@ -115,7 +115,7 @@ def read_json(path: Path) -> Any:
             )
         return parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise VPRError(f"cannot read {path}: {why(error)}") from error
+        raise VPRError(f"cannot read {path}: {error_reason(error)}") from error
     except UnicodeDecodeError as error:
         raise VPRError(f"{path} is not UTF-8: restore it or train again") from error
     except ValueError as error:
@@ -223,7 +223,7 @@ def digest(tensors: dict[str, Tensor], notes: dict[str, str]) -> str:
     return sha.hexdigest()
 
 
-def why(error: Exception) -> str:
+def error_reason(error: Exception) -> str:
     """A short description of a file error."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return "no room left on the disk"

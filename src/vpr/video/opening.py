@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vpr.errors import VPRError
-from vpr.utils.files import why
+from vpr.utils.files import error_reason
 from vpr.video.array_files import is_array
 from vpr.video.arrays import ArrayFrames
 from vpr.video.container import Container
@@ -88,4 +88,4 @@ def _is_array(path: Path) -> bool:
     except FileNotFoundError:
         raise VPRError(f"{path} does not exist") from None
     except OSError as error:
-        raise VPRError(f"{path} cannot be read: {why(error)}") from error
+        raise VPRError(f"{path} cannot be read: {error_reason(error)}") from error
