@@ -58,11 +58,11 @@ def test_a_shot_shows_its_piece_and_no_piece_twice_in_a_row(montage: Montage) ->
     between = [
         (a.last, b.first) for a, b in zip(film.boundaries, film.boundaries[1:], strict=False)
     ]
-    assert min(b - a for a, b in between) >= montage.shortest
+    assert min(b - a for a, b in between) >= montage.min_shot_frames
 
 
 def test_distractors_are_apart_from_boundaries_and_visible(montage: Montage) -> None:
-    distracted = Montage(**(vars(montage) | {"distracted": 1.0, "gradual": 0.0}))
+    distracted = Montage(**(vars(montage) | {"distractor_share": 1.0, "gradual_share": 0.0}))
     film = distracted.plan(40, np.random.default_rng(2))
     assert {each.kind for each in film.distractors} == {"flash", "shake", "inset"}
     marks = [0, *(each.first for each in film.boundaries), film.frames]
