@@ -32,7 +32,7 @@ def run(out: Path, until: int, devices: int, *launcher: str, **environment: str)
 
 
 @pytest.fixture(scope="module")
-def is_single(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """20 steps of one process with the whole batch."""
     out = tmp_path_factory.mktemp("alone") / "run"
     train(config(), out)

@@ -35,7 +35,7 @@ def assert_same(found: dict[str, Tensor], wanted: dict[str, Tensor]) -> None:
 
 
 @pytest.fixture(scope="module")
-def gather_windows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Trained without a stop."""
     folder = tmp_path_factory.mktemp("whole")
     train(tiny_run(STEPS, levels=3), folder)
