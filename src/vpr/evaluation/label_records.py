@@ -115,9 +115,9 @@ def _regions(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         video = unquote(PurePosixPath(str(task["data"].get("video", ""))).name)
         file = {"file": video} if len(tasks) > 1 else {}
         for given in task.get("annotations") or task.get("predictions") or []:
-            who = given.get("completed_by")
-            who = who.get("email", who.get("id")) if isinstance(who, dict) else who
-            by = {} if who is None else {"annotator": f"annotator {who}"}
+            user = given.get("completed_by")
+            user = user.get("email", user.get("id")) if isinstance(user, dict) else user
+            by = {} if user is None else {"annotator": f"annotator {user}"}
             for region in given["result"]:
                 if region.get("type") == "timelinelabels":
                     label = _named(str(region["value"]["timelinelabels"][0]))

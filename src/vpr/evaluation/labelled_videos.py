@@ -103,17 +103,20 @@ def _of_file(marks: Marks, file: str | None) -> Marks:
 
 
 def _by_annotator(labels: Mapping[str, Marks]) -> dict[str, Marks]:
-    """Labels of one video by annotator: its files, or names within them.
+    """Labels of one video by annotator: one per file, or one per name in a file.
 
-    An annotator who is named in a file has annotated only the videos in which they have boundaries.
+    An annotator named in a file counts for a video only if they marked a boundary in it.
     """
     divided: dict[str, Marks] = {}
     for label, marks in labels.items():
         named: dict[str | None, list[Mark]] = {}
         for mark in marks.marks:
             named.setdefault(mark.annotator, []).append(mark)
-        for who, theirs in (named or {None: []}).items():
-            name = label if who is None else who if len(labels) == 1 else f"{label}: {who}"
+        for annotator, theirs in (named or {None: []}).items():
+            if annotator is None:
+                name = label
+            else:
+                name = annotator if len(labels) == 1 else f"{label}: {annotator}"
             divided[name] = Marks(marks.path, theirs)
     return divided
 
