@@ -56,6 +56,7 @@ def rewrite(folder: Path, section: str, **fields: object) -> None:
         ("gamma", [[["x" * 10_000]]], "cannot be"),
         ("frame", [10**12], "at most"),
         ("frame", [3, 10**12, 16], "multiples of 16"),
+        ("intervals", [1] * 1_000_000, "cannot be"),
     ],
 )
 def test_absurd_sizes_are_refused_at_once(
@@ -120,6 +121,34 @@ def test_every_path_of_a_dataset_is_known_as_one() -> None:
     }
     assert texts == {(name, f) for name, data in DATASETS.items() for f in local_fields(data)}
     assert ("video", "path") in texts
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"name": "moving-ball", "size": 16, "radius": 2**53},
+        {"name": "3dsd", "floor_period": 2**53, "wall_period": 2**53 - 1, "object_period": 7},
+        {"name": "synthetic", "values": 2**53},
+        {"name": "bouncing-balls", "size": 16, "balls": 2**53},
+    ],
+)
+def test_absurd_data_is_one_line(folder: Path, data: dict[str, Any], capsys: Capture) -> None:
+    rewrite(folder, "data", **data)
+    code, _, err = vpr(capsys, "evaluate", folder, "--sequences", 1, "--length", 4)
+    assert code == 2
+    assert err.count("\n") == 1
+
+
+def test_too_little_memory_is_one_line(
+    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("vpr.pretrained.read_tensors", refuse)
+    code, _, err = vpr(capsys, "evaluate", folder, "--data", "moving-ball")
+    assert code == 2
+    assert err == "vpr: not enough memory: give fewer or smaller frames\n"
 
 
 @pytest.mark.parametrize("name", ["video", "vectors", "3dsd"])

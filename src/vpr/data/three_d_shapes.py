@@ -16,6 +16,7 @@ from vpr.errors import VPRError
 from vpr.utils.config_fields import option
 
 FACTORS = ("floor", "wall", "object", "scale", "shape", "orientation")  # fastest first
+LONGEST_PERIOD = 10_000  # frames; the least common multiple of the periods is a 64-bit number
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,10 @@ class ThreeDShapesDynamic:
     file: str = option("", "The official 3dshapes.h5; empty to render the images.", local=True)
 
     def __post_init__(self) -> None:
-        if min(self._periods) < 1:
-            raise VPRError(f"3dsd needs periods of 1 frame or more, got {self._periods}")
+        if not all(1 <= period <= LONGEST_PERIOD for period in self._periods):
+            raise VPRError(
+                f"3dsd needs periods of 1 to {LONGEST_PERIOD} frames, got {self._periods}"
+            )
 
     @property
     def frame(self) -> tuple[int, ...]:
