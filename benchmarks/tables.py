@@ -57,7 +57,19 @@ def show_stream(result: dict[str, Any]) -> None:
             "memory after 1000 frames, MB": f"{result['rss_mb_1k']:.1f}",
             "memory at the end, MB: the same is constant memory": f"{result['rss_mb_100k']:.1f}",
         }
+        | _onnx(result)
     )
+
+
+def _onnx(result: dict[str, Any]) -> dict[str, object]:
+    """The rows of the exported model, if the packages for it are installed."""
+    if "onnx_s" not in result:
+        return {}
+    return {
+        "a frame in a stream, µs": round(1e6 * result["torch_s"]),
+        "the same in onnxruntime, µs": round(1e6 * result["onnx_s"]),
+        "onnxruntime / stream: below 1, onnxruntime is faster": result["onnx_over_torch"],
+    }
 
 
 def show_rollout(result: dict[str, Any]) -> None:

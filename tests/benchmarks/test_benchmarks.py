@@ -382,9 +382,10 @@ class TestCommand:
             *("preset", "threads", "repeats", "frames", "weights", "encoder_s", "blocked_s"),
             *("single_encoder_s", "blocked_over_single_encoder"),
             *("updating_s", "blocked_over_encoder", "frames_per_second", "by_levels"),
-            *("rss_mb_1k", "rss_mb_100k"),
+            *("rss_mb_1k", "rss_mb_100k", "torch_s", "onnx_s", "onnx_over_torch"),
         }
         assert (result["threads"], result["frames"]) == (1, 1020)
+        assert result["onnx_over_torch"] == pytest.approx(result["onnx_s"] / result["torch_s"])
         assert result["weights"] == "untrained"
         assert result["blocked_over_encoder"] == result["blocked_s"] / result["encoder_s"]
         assert list(result["by_levels"]) == ["1", "2", "3", "4", "5", "6"]
@@ -422,6 +423,8 @@ class TestCommand:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(train, "training_peak_mb", lambda config, threads: 1.0)
+        measured = {"torch_s": 1e-3, "onnx_s": 5e-4, "onnx_over_torch": 0.5}
+        monkeypatch.setattr(stream, "bench_onnx", lambda *_: measured)
         out = bench(capsys, kind, *words)
         assert "medians of 2 rounds" in out
         assert "costs nothing" in out
