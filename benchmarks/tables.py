@@ -178,6 +178,20 @@ def show_scaling(result: dict[str, Any]) -> None:
     )
 
 
+def show_learn(result: dict[str, Any]) -> None:
+    print_table(
+        f"F1 during training, {result['preset']}, seed {result['seed']}, "
+        f"threads: {result['threads']}",
+        ["step", "core-minutes", *(f"level {n}" for n in result["f1"])],
+        [
+            [each["step"], f"{each['core_minutes']:.2f}", *each["f1"].values()]
+            for each in result["evaluations"]
+        ],
+    )
+    reached = f"F1 ≥ {result['target']}" if result["reached"] else "not reached"
+    _ratios({"core-minutes": f"{result['core_minutes']:.2f} ({reached})"})
+
+
 def _how(result: dict[str, Any]) -> str:
     return (
         f"{result['preset']}, threads: {result['threads']}, medians of {result['repeats']} rounds"
@@ -205,4 +219,5 @@ SHOW = {
     "segment": show_segment,
     "scaling": show_scaling,
     "baselines": show_baselines,
+    "learn": show_learn,
 }

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 import vpr.cli.bench
-from benchmarks import flops, memory, stream, timing, train
+from benchmarks import flops, learn, memory, stream, timing, train
 from benchmarks.models import matching_model
 from benchmarks.naive_vpr import make_naive
 from benchmarks.plain_codecs import make_plain_codec, plain_nll
@@ -391,6 +391,23 @@ class TestCommand:
         assert list(result["by_levels"]) == ["1", "2", "3", "4", "5", "6"]
         assert set(result["by_levels"]["6"]) == {"blocked_s", "updating_s"}
         assert abs(result["rss_mb_100k"] - result["rss_mb_1k"]) < 10
+
+    def test_learn(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        words = ["--json", "--training.steps", "6", "--every", "4"]
+        result = bench(capsys, "learn", *words)
+        assert list(result) == [
+            *("preset", "seed", "threads", "target", "reached"),
+            *("step", "seconds", "core_minutes", "f1", "evaluations"),
+        ]
+        assert [each["step"] for each in result["evaluations"]] == [4, 6]
+        assert not result["reached"]
+        assert list(result["f1"]) == ["2"]
+        minutes = [each["core_minutes"] for each in result["evaluations"]]
+        assert 0 < minutes[0] < minutes[1] == result["core_minutes"]
+        monkeypatch.setattr(learn, "TARGET", 0.0)
+        assert "F1 ≥ 0.0" in bench(capsys, "learn", *words[1:])
 
     def test_rollout(self, capsys: pytest.CaptureFixture[str]) -> None:
         result = bench(capsys, "rollout", "--json", "--model.levels", "3")
