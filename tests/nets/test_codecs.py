@@ -161,6 +161,13 @@ class TestWorldModels:
         assert inside == [(16, 4, 6), (8, 8, 12), (4, 16, 24), (1, 32, 48)]
 
 
+def test_folded_pixels_are_those_of_each_patch() -> None:
+    frames = random(2, 3, 32, 48)
+    y = codec((3, 32, 48)).to_layout(frames)
+    assert torch.equal(y, fold(frames.movedim(1, -1), 4))
+    assert torch.equal(unfolded(y, 4).movedim(-1, 1), frames)
+
+
 class TestSingleFrame:
     @pytest.mark.parametrize("network", NETWORKS)
     @pytest.mark.parametrize("frame", [(3, 64, 64), (1, 32, 48), (3, 128, 16)], ids=str)

@@ -48,6 +48,10 @@ class Folded(Codec):
         colours, rows, columns = frame
         self.grid = (rows // 16, columns // 16)
         places = self.grid[0] * self.grid[1]
+        # Gathering the pixels of a frame by index is three times as fast as `fold`.
+        self.order: Tensor
+        pixels = torch.arange(colours * rows * columns).view(1, *frame).movedim(1, -1)
+        self.register_buffer("order", fold(pixels, 4).flatten(), persistent=False)
         ch = channels
         self.down = nn.ModuleList(
             [dense(colours * 16, ch), dense(ch * 4, ch * 2), dense(ch * 8, ch * 4)]
@@ -74,7 +78,9 @@ class Folded(Codec):
         self.register_buffer("bilinear", bilinear(4, colours), persistent=False)
 
     def to_layout(self, frames: Tensor) -> Tensor:
-        return fold(frames.movedim(1, -1), 4)
+        y = frames.flatten(1).index_select(1, self.order)
+        rows, columns = self.grid
+        return y.view(len(frames), 4 * rows, 4 * columns, -1)
 
     def to_frames(self, y: Tensor) -> Tensor:
         return unfolded(y, 4).movedim(-1, 1)
