@@ -16,9 +16,10 @@ DESCRIPTION = """\
 Measure speed as ratios of alternatives that are run in turns. Times are medians, without a first
 round.
 
-  train   A training step, compared with the image network alone (the lower limit), the same network
-          with stock PyTorch layers, and a naive implementation of the hierarchy; also the share of
-          the peak performance of this machine, and the memory of training.
+  train   A training step, compared with the image network alone (the lower limit, which decodes as
+          many frames as the step), the same network with stock PyTorch layers, and a naive
+          implementation of the hierarchy; also the share of the peak performance of this machine,
+          and the memory of training.
   stream  One frame at a time on one thread: the encoder, a frame without an event, a frame at which
           every level updates, for 1 to 6 levels; also speed and memory of a long stream.
   rollout 200 predictions of the top level with decoded frames, compared with decoding alone, on one

@@ -256,6 +256,9 @@ class TestFlops:
         step = limit_step(model, torch.rand(self.M, 3, 16, 16))
         total = 3 * (encoder + decoder) - first + 2 * bilinear
         assert flops.flops(step) == 2 * (self.M * total + 2 * where)
+        step = limit_step(model, torch.rand(self.M, 3, 16, 16), torch.tensor([0, 3]))
+        total = self.M * (3 * encoder - first) + 2 * (3 * decoder + 2 * bilinear)
+        assert flops.flops(step) == 2 * (total + 2 * where)
 
     def test_convolutions_by_hand(self, tiny_model: Any) -> None:
         frame = (3, 32, 32)
