@@ -79,7 +79,7 @@ def literal_overshooting(model: VPR, video: Tensor, noise: Tensor | None) -> lis
             event = after.d[b], after.c[b], after.s[b], row(after.q, b)
             events.setdefault((n, b), []).append(event)
     total = [0.0] * model.config.levels
-    for (n, b), own in events.items():
+    for (n, _), own in events.items():
         block, start = model.levels()[n], far_ahead(model, n, own)
         for k in range(len(own) - 1):
             s, d = own[k][2], start

@@ -24,13 +24,18 @@ def test_has_commit_versions_and_machine() -> None:
 
 def test_a_changed_source_is_marked(tmp_path: Path) -> None:
     _git(tmp_path, "init", "-q")
-    (tmp_path / "file.py").write_text("1\n")
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "file.py").write_text("1\n")
+    (tmp_path / "results.md").write_text("1\n")
     _git(tmp_path, "add", "-A")
     _git(tmp_path, "commit", "-qm", "first")
     commit = _git(tmp_path, "rev-parse", "HEAD")
-    assert provenance(tmp_path)["commit"] == commit
-    (tmp_path / "file.py").write_text("2\n")
-    assert provenance(tmp_path)["commit"] == f"{commit}-dirty"
+    assert provenance(package)["commit"] == commit
+    (tmp_path / "results.md").write_text("2\n")
+    assert provenance(package)["commit"] == commit
+    (package / "file.py").write_text("2\n")
+    assert provenance(package)["commit"] == f"{commit}-dirty"
 
 
 def test_without_a_repository_the_commit_is_unknown(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ AHEAD = 64  # predicted events before those of `overshooting`
 
 
 def persistence(model: VPR, trace: Trace) -> Tensor:
-    """Σ_t ln(1 + D_KL(q_st ‖ p_st)) at the levels n ≥ 2 that receive the signal and detect no event.
+    """Σ_t ln(1 + D_KL(q_st ‖ p_st)) where a level n ≥ 2 receives the signal and detects no event.
 
     Nothing in the ELBO of VPR trains q_st, the belief about a new frame under the old context, to
     agree with the last posterior p_st while nothing changes. This is the static component of a

@@ -28,13 +28,23 @@ def provenance(package: Path = PACKAGE) -> dict[str, str]:
 
 
 def _commit(package: Path) -> str:
-    """The git commit of the source, with `-dirty` if it was changed; "unknown" if installed."""
-    command = ["git", "-C", str(package), "describe", "--always", "--abbrev=40", "--exclude=*"]
+    """The git commit of the source, with `-dirty` if it was changed; "unknown" if installed.
+
+    Only changes in the folder of the package count: results are written beside it.
+    """
     try:
-        found = subprocess.run([*command, "--dirty"], capture_output=True, text=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
+        commit = _git(package, "rev-parse", "HEAD")
+        changed = _git(package, "status", "--porcelain", "--untracked-files=no", "--", ".")
+    except (OSError, subprocess.SubprocessError):
         return "unknown"
-    return found.stdout.strip() or "unknown"
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(folder: Path, *words: str) -> str:
+    command = ["git", "-C", str(folder), *words]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=10, check=True
+    ).stdout.strip()
 
 
 def _cpu() -> str:
