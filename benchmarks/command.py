@@ -45,7 +45,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = DESCRIPTION
     parser.usage = (
-        "vpr bench {train,stream,rollout,data,baselines,learn} [--preset PRESET] [--FIELD VALUE …]\n"
+        "vpr bench {train,stream,rollout,data,baselines,learn} [--preset PRESET] "
+        "[--FIELD VALUE …]\n"
         "       vpr bench segment [FILE …] [--model MODEL]\n"
         "       vpr bench scaling [--model MODEL]"
     )
