@@ -17,9 +17,10 @@ DESCRIPTION = """\
 Measure speed as ratios of alternatives that are run in turns. Times are medians, without a first
 round.
 
-  train   A training step, compared with the image network alone (the lower limit), the same network
-          with stock PyTorch layers, and a naive implementation of the hierarchy; also the share of
-          the peak performance of this machine, and the memory of training.
+  train   A training step, compared with the image network alone (the lower limit, which decodes as
+          many frames as the step), the same network with stock PyTorch layers, and a naive
+          implementation of the hierarchy; also the share of the peak performance of this machine,
+          and the memory of training.
   stream  One frame at a time on one thread: the encoder, a frame without an event, a frame at which
           every level updates, for 1 to 6 levels; also speed and memory of a long stream.
   rollout 200 predictions of the top level with decoded frames, compared with decoding alone, on one
@@ -33,6 +34,8 @@ round.
   baselines
           A training step of VPR, VTA and CW-VAE on the same frames, with the image network of the
           preset; also of VTA with its published image network.
+  learn   CPU time of training until the F1 of every level above the first is 0.95, evaluated every
+          --every steps, which does not count. --repeats does not apply.
 
 Ratios depend less on the load of the machine than times; more --repeats make both more precise.
 """
@@ -43,7 +46,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = DESCRIPTION
     parser.usage = (
-        "vpr bench {train,stream,rollout,data,baselines} [--preset PRESET] [--FIELD VALUE …]\n"
+        "vpr bench {train,stream,rollout,data,baselines,learn} [--preset PRESET] "
+        "[--FIELD VALUE …]\n"
         "       vpr bench segment [FILE …] [--model MODEL]\n"
         "       vpr bench scaling [--model MODEL]"
     )
@@ -58,7 +62,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     add_number(parser, "--repeats", 20, "Number of rounds.")
     if kind in (None, "stream"):
         add_number(parser, "--frames", 100_000, "Frames of the long stream, for KIND stream.")
-    if kind in ("stream", "rollout"):
+    if kind in (None, "learn"):
+        add_number(parser, "--every", 25, "Steps between two evaluations, for KIND learn.")
+    if kind in ("stream", "rollout", "learn"):
         parser.set_defaults(threads=1)
     else:
         add_threads(parser, 2, ", for KIND train, data and baselines")
@@ -82,7 +88,7 @@ def _declare_scaling(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    numbers = ("repeats", "frames", "minutes")
+    numbers = ("repeats", "frames", "minutes", "every")
     at_least_one(**{name: getattr(arguments, name) for name in numbers if name in arguments})
     result = _measure(arguments)
     if arguments.json:
@@ -95,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _measure(arguments: argparse.Namespace) -> dict[str, Any]:
     from benchmarks.baselines import bench_baselines
     from benchmarks.data import bench_data
+    from benchmarks.learn import bench_learn
     from benchmarks.rollout import bench_rollout
     from benchmarks.scaling import bench_scaling
     from benchmarks.segment import bench_segment
@@ -114,6 +121,9 @@ def _measure(arguments: argparse.Namespace) -> dict[str, Any]:
         return bench_stream(config, repeats, arguments.frames, progress_bar)
     if kind == "data":
         prepare(config.data)  # rendering is not part of the cost of a batch
+    if kind == "learn":
+        prepare(config.data)
+        return bench_learn(config, arguments.every, progress_bar)
     others = {
         "train": bench_train,
         "rollout": bench_rollout,

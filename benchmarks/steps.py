@@ -19,30 +19,33 @@ from vpr.training.session import Session
 Step = Callable[[], object]
 
 
-def limit_step(model: VPR, frames: Tensor) -> Step:
+def limit_step(model: VPR, frames: Tensor, decoded: Tensor | None = None) -> Step:
     """The image network alone, with c⁰ := x⁰, forward and backward on frames (M, *frame).
 
-    The lower limit of a training step: the time without the hierarchy and the optimiser.
+    The lower limit of a training step: the time without the hierarchy and the optimiser. All frames
+    are encoded; those with the indices `decoded`, or all, are decoded.
     """
     codec, likelihood = model.codec, model.likelihood
+    chosen = slice(None) if decoded is None else decoded
 
     def step() -> None:
         y = codec.to_layout(frames)
-        output = codec.decode(codec.encode(y))
-        loss = likelihood.nll(output, y) / len(frames)
+        output = codec.decode(codec.encode(y)[chosen])
+        loss = likelihood.nll(output, y[chosen]) / len(output)
         codec.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
 
     return step
 
 
-def plain_step(model: VPR, frames: Tensor) -> Step:
+def plain_step(model: VPR, frames: Tensor, decoded: Tensor | None = None) -> Step:
     """`limit_step` with stock layers."""
     plain = make_plain_codec(model.codec, model.config.frame)
+    chosen = slice(None) if decoded is None else decoded
 
     def step() -> None:
-        output = plain.decode(plain.encode(frames))
-        loss = plain_nll(output, frames, model.config.likelihood) / len(frames)
+        output = plain.decode(plain.encode(frames)[chosen])
+        loss = plain_nll(output, frames[chosen], model.config.likelihood) / len(output)
         plain.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from benchmarks.memory import resident_mb
 from benchmarks.models import matching_model, untrained_model
+from benchmarks.onnx_step import bench_onnx
 from benchmarks.steps import Step
 from benchmarks.timing import Bar, elapsed_seconds, median_seconds
 from vpr.config import ModelConfig, RunConfig
@@ -52,6 +53,7 @@ def bench_stream(config: RunConfig, repeats: int, frames: int, bar: Bar) -> dict
             for n in LEVELS
         },
         **long_stream,
+        **bench_onnx(model, scene, repeats, bar),
     }
 
 

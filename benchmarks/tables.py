@@ -57,7 +57,19 @@ def show_stream(result: dict[str, Any]) -> None:
             "memory after 1000 frames, MB": f"{result['rss_mb_1k']:.1f}",
             "memory at the end, MB: the same is constant memory": f"{result['rss_mb_100k']:.1f}",
         }
+        | _onnx(result)
     )
+
+
+def _onnx(result: dict[str, Any]) -> dict[str, object]:
+    """The rows of the exported model, if the packages for it are installed."""
+    if "onnx_s" not in result:
+        return {}
+    return {
+        "a frame in a stream, µs": round(1e6 * result["torch_s"]),
+        "the same in onnxruntime, µs": round(1e6 * result["onnx_s"]),
+        "onnxruntime / stream: below 1, onnxruntime is faster": result["onnx_over_torch"],
+    }
 
 
 def show_rollout(result: dict[str, Any]) -> None:
@@ -166,6 +178,20 @@ def show_scaling(result: dict[str, Any]) -> None:
     )
 
 
+def show_learn(result: dict[str, Any]) -> None:
+    print_table(
+        f"F1 during training, {result['preset']}, seed {result['seed']}, "
+        f"threads: {result['threads']}",
+        ["step", "core-minutes", *(f"level {n}" for n in result["f1"])],
+        [
+            [each["step"], f"{each['core_minutes']:.2f}", *each["f1"].values()]
+            for each in result["evaluations"]
+        ],
+    )
+    reached = f"F1 ≥ {result['target']}" if result["reached"] else "not reached"
+    _ratios({"core-minutes": f"{result['core_minutes']:.2f} ({reached})"})
+
+
 def _how(result: dict[str, Any]) -> str:
     return (
         f"{result['preset']}, threads: {result['threads']}, medians of {result['repeats']} rounds"
@@ -193,4 +219,5 @@ SHOW = {
     "segment": show_segment,
     "scaling": show_scaling,
     "baselines": show_baselines,
+    "learn": show_learn,
 }

@@ -61,14 +61,14 @@ def _candidates(config: RunConfig, trained: VPR) -> Iterator[dict[str, Step]]:
         each.model.load_state_dict(trained.state_dict())
     naive_session.model = make_naive(naive_session.model)
     video = session.batch()
-    frames = video.flatten(0, 1)
+    frames, decoded = video.flatten(0, 1), fresh.decoded()
     with torch.no_grad():
         x0 = trained.codec.encode(trained.codec.to_layout(frames)).view(*video.shape[:2], -1)
     noise = trained.noise(config.training.batch_size, config.training.length, fresh.noise)
     with training_step(session, video) as vpr, training_step(naive_session, video) as naive:
         yield {
-            "limit": limit_step(trained, frames),
-            "plain": plain_step(fresh.model, frames),
+            "limit": limit_step(trained, frames, decoded),
+            "plain": plain_step(fresh.model, frames, decoded),
             "vpr": vpr,
             "core": core_step(trained, x0, noise),
             "naive_core": core_step(make_naive(trained), x0, noise),

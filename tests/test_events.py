@@ -73,11 +73,11 @@ class TestWindow:
             assert len(windows.pushed) == 8
             for r in range(count + 1):
                 torch.testing.assert_close(windows.mean()[r], window.mean()[0])
-                assert torch.equal(windows.row(r).values, window.values)
-                assert torch.equal(windows.row(r).pushed, window.pushed)
+                assert torch.equal(windows.values[r, None], window.values)
+                assert torch.equal(windows.pushed[r, None], window.pushed)
                 if r < count:
                     window = window.push(values[done + r, None], row)
-            ahead = windows.row(count)
+            ahead = Window(windows.values[count, None], windows.pushed[count, None])
             done += count
 
     def test_push_leaves_the_old_window_alone(self) -> None:

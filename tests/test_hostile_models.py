@@ -56,6 +56,7 @@ def rewrite(folder: Path, section: str, **fields: object) -> None:
         ("gamma", [[["x" * 10_000]]], "cannot be"),
         ("frame", [10**12], "at most"),
         ("frame", [3, 10**12, 16], "multiples of 16"),
+        ("intervals", [1] * 1_000_000, "cannot be"),
     ],
 )
 def test_absurd_sizes_are_refused_at_once(
@@ -85,6 +86,30 @@ def test_weights_that_are_not_finite_are_refused(folder: Path, value: float) -> 
     write_tensors(folder / "model.safetensors", weights, {})
     with pytest.raises(VPRError, match="has NaN or infinite values"):
         load_model(folder)
+
+
+def test_weights_that_are_too_large_are_refused(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    large = {name: weight * 1e30 for name, weight in weights.items()}
+    write_tensors(folder / "model.safetensors", large, {})
+    with pytest.raises(VPRError, match="the results of the model are NaN or infinite"):
+        load_model(folder)
+
+
+def test_a_report_of_states_that_are_not_finite_is_one_line(
+    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with weights that are too large only for some frames."""
+    monkeypatch.setattr("vpr.pretrained._check_results", lambda *_: None)
+    model = VPR(ModelConfig(2, state_size=3, width=12, frame=(3, 16, 16), network="folded"))
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(1e30)
+    save_pretrained(model, folder)
+    rewrite(folder, "data", name="moving-ball", size=16)
+    code, _, err = vpr(capsys, "report", folder, "--sequences", 2, "--length", 4)
+    assert code == 2
+    assert "the states of the model are NaN or infinite" in err.splitlines()[-1]
 
 
 def test_weights_of_16_bits_are_read(folder: Path) -> None:
@@ -120,6 +145,37 @@ def test_every_path_of_a_dataset_is_known_as_one() -> None:
     }
     assert texts == {(name, f) for name, data in DATASETS.items() for f in local_fields(data)}
     assert ("video", "path") in texts
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"name": "moving-ball", "radius": 2**53}, "a radius up to 128"),
+        ({"name": "3dsd", "floor_period": 2**53, "wall_period": 2**53 - 1}, "periods of 1 to"),
+        ({"name": "synthetic", "values": 2**53}, "2 to 1000 values"),
+        ({"name": "bouncing-balls", "balls": 2**53}, "1 to 100 balls"),
+    ],
+)
+def test_absurd_data_is_one_line(
+    folder: Path, data: dict[str, Any], words: str, capsys: Capture
+) -> None:
+    rewrite(folder, "data", **data)
+    code, _, err = vpr(capsys, "evaluate", folder, "--sequences", 1, "--length", 4)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert words in err
+
+
+def test_too_little_memory_is_one_line(
+    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("vpr.pretrained.read_tensors", refuse)
+    code, _, err = vpr(capsys, "evaluate", folder, "--data", "moving-ball")
+    assert code == 2
+    assert err == "vpr: not enough memory: give fewer or smaller frames\n"
 
 
 @pytest.mark.parametrize("name", ["video", "vectors", "3dsd"])

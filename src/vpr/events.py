@@ -58,10 +58,6 @@ class Window(NamedTuple):
         written = values.to(self.values)[latest.clamp(min=0)]
         return Window(torch.where(latest < 0, self.values, written), self.pushed + count.squeeze(1))
 
-    def row(self, index: int) -> Window:
-        """The window of one sequence."""
-        return Window(self.values[index, None], self.pushed[index, None])
-
 
 class Evidence(NamedTuple):
     """What a level compared at one frame. NaN where the signal did not reach the level."""

@@ -17,6 +17,7 @@ from torch import Tensor
 from vpr.errors import VPRError
 from vpr.events import Boundary, LevelEvidence, boundaries
 from vpr.fast.inference_block import InferenceBlock
+from vpr.fast.single_window import SingleWindow
 from vpr.model import VPR, Encodings, LazyEncodings, Nets
 from vpr.state import State
 from vpr.utils.checks import check_frames, check_values
@@ -77,12 +78,12 @@ class Detector:
         self.rule, self.level_one = model.rule, level_one
         self.nets = [deepcopy(InferenceBlock(block)) for block in model.levels()]
         self.blocks = list(tree_map(torch.detach, state.blocks))
-        self.windows = list(state.windows)
+        self.windows = [SingleWindow(window) for window in state.windows]
         self.time = int(state.time[0])
 
     def state(self) -> State:
         time = torch.tensor([self.time], device=self.blocks[0].s.device)
-        return State(tuple(self.blocks), tuple(self.windows), time)
+        return State(tuple(self.blocks), tuple(each.window() for each in self.windows), time)
 
     def process(self, x0: Tensor) -> list[list[LevelEvidence]]:
         """Process the next frames, encoded as x⁰ (K, D).
@@ -123,13 +124,13 @@ class Detector:
     def _compare(self, n: int, x: Tensor) -> list[LevelEvidence]:
         """Event detection at index n for the next frames, projected (R, H), up to an update."""
         kl_static, kl_change = self.nets[n].compare(self.blocks[n], x)
-        windows = self.windows[n - 1].after_each(kl_static)
+        window = self.windows[n - 1]
         time = torch.arange(self.time, self.time + len(x), device=x.device)
-        mean_kl = windows.mean()[:-1]  # before each frame
+        mean_kl = window.means(kl_static)  # before each frame
         decision = self.rule.decide(n + 1, time, kl_static, kl_change, mean_kl)
         evidence = LevelEvidence.rows(decision.evidence(kl_static, kl_change))
         update = next((i for i, found in enumerate(evidence) if found.boundary), len(evidence) - 1)
-        self.windows[n - 1] = windows.row(update + 1)
+        window.push(kl_static[: update + 1])
         return evidence[: update + 1]
 
     def _infer(self, x: Encodings, updating: int) -> None:
@@ -160,6 +161,8 @@ class _ChunkEncodings(NamedTuple):
 
     def at(self, place: int) -> LazyEncodings:
         """The encodings of one frame; encodings of other levels are computed when needed."""
-        row = slice(place, place + 1)
-        known = {} if self.projected is None else {1: self.projected[row]}
-        return LazyEncodings(self.nets, [x[row] for x in self.x], known)
+        x, projected = self.x, self.projected
+        if len(x[0]) > 1:
+            x = tuple(each[place : place + 1] for each in x)
+            projected = None if projected is None else projected[place : place + 1]
+        return LazyEncodings(self.nets, list(x), {} if projected is None else {1: projected})

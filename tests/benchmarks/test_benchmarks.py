@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 import vpr.cli.bench
-from benchmarks import flops, memory, stream, timing, train
+from benchmarks import flops, learn, memory, stream, timing, train
 from benchmarks.models import matching_model
 from benchmarks.naive_vpr import make_naive
 from benchmarks.plain_codecs import make_plain_codec, plain_nll
@@ -259,6 +259,9 @@ class TestFlops:
         step = limit_step(model, torch.rand(self.M, 3, 16, 16))
         total = 3 * (encoder + decoder) - first + 2 * bilinear
         assert flops.flops(step) == 2 * (self.M * total + 2 * where)
+        step = limit_step(model, torch.rand(self.M, 3, 16, 16), torch.tensor([0, 3]))
+        total = self.M * (3 * encoder - first) + 2 * (3 * decoder + 2 * bilinear)
+        assert flops.flops(step) == 2 * (total + 2 * where)
 
     def test_convolutions_by_hand(self, tiny_model: Any) -> None:
         frame = (3, 32, 32)
@@ -385,14 +388,32 @@ class TestCommand:
             *("preset", "threads", "repeats", "frames", "weights", "encoder_s", "blocked_s"),
             *("single_encoder_s", "blocked_over_single_encoder"),
             *("updating_s", "blocked_over_encoder", "frames_per_second", "by_levels"),
-            *("rss_mb_1k", "rss_mb_100k"),
+            *("rss_mb_1k", "rss_mb_100k", "torch_s", "onnx_s", "onnx_over_torch"),
         }
         assert (result["threads"], result["frames"]) == (1, 1020)
+        assert result["onnx_over_torch"] == pytest.approx(result["onnx_s"] / result["torch_s"])
         assert result["weights"] == "untrained"
         assert result["blocked_over_encoder"] == result["blocked_s"] / result["encoder_s"]
         assert list(result["by_levels"]) == ["1", "2", "3", "4", "5", "6"]
         assert set(result["by_levels"]["6"]) == {"blocked_s", "updating_s"}
         assert abs(result["rss_mb_100k"] - result["rss_mb_1k"]) < 10
+
+    def test_learn(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        words = ["--json", "--training.steps", "6", "--every", "4"]
+        result = bench(capsys, "learn", *words)
+        assert list(result) == [
+            *("preset", "seed", "threads", "target", "reached"),
+            *("step", "seconds", "core_minutes", "f1", "evaluations"),
+        ]
+        assert [each["step"] for each in result["evaluations"]] == [4, 6]
+        assert not result["reached"]
+        assert list(result["f1"]) == ["2"]
+        minutes = [each["core_minutes"] for each in result["evaluations"]]
+        assert 0 < minutes[0] < minutes[1] == result["core_minutes"]
+        monkeypatch.setattr(learn, "TARGET", 0.0)
+        assert "F1 ≥ 0.0" in bench(capsys, "learn", *words[1:])
 
     def test_rollout(self, capsys: pytest.CaptureFixture[str]) -> None:
         result = bench(capsys, "rollout", "--json", "--model.levels", "3")
@@ -425,6 +446,8 @@ class TestCommand:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(train, "training_peak_mb", lambda config, threads: 1.0)
+        measured = {"torch_s": 1e-3, "onnx_s": 5e-4, "onnx_over_torch": 0.5}
+        monkeypatch.setattr(stream, "bench_onnx", lambda *_: measured)
         out = bench(capsys, kind, *words)
         assert "medians of 2 rounds" in out
         assert "costs nothing" in out

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.campaigns import checkpoints, disk, footage, kills, streaming, writers
+from tests.campaigns import checkpoints, disk, footage, kills, pairs, streaming, writers
 from tests.campaigns.campaign import Failure, Result, command, inside, run_cases
 from vpr.errors import VPRError
 
@@ -20,6 +20,7 @@ CAMPAIGNS = {
     kills: 2,
     writers: 30,
     disk: 2,
+    pairs: 2,
 }
 
 

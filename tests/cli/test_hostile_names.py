@@ -101,6 +101,18 @@ def test_a_record_cannot_delete_files_outside_the_folder(
     assert not Path("out/a.old").exists()
 
 
+def test_a_record_that_names_a_folder_deletes_nothing(
+    here: Path, model: Path, capsys: Capture
+) -> None:
+    path = record(model, capsys)
+    Path("out/a.mine").mkdir()
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content | {"files": [*content["files"], "a.mine"]}))
+    code, _, err = vpr(capsys, "segment", "in/a.npy", "--model", model, "--out", "out", "--force")
+    assert code == 0, err
+    assert Path("out/a.mine").is_dir()
+
+
 @pytest.mark.parametrize("change", [{"files": None}, {"files": "ab"}, {"summary": {"wings": 2}}])
 def test_a_damaged_record_is_done_again(
     here: Path, model: Path, capsys: Capture, change: dict[str, object]

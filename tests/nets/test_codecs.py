@@ -162,6 +162,36 @@ class TestWorldModels:
         assert inside == [(16, 4, 6), (8, 8, 12), (4, 16, 24), (1, 32, 48)]
 
 
+def test_folded_pixels_are_those_of_each_patch() -> None:
+    frames = random(2, 3, 32, 48)
+    y = codec((3, 32, 48)).to_layout(frames)
+    assert torch.equal(y, fold(frames.movedim(1, -1), 4))
+    assert torch.equal(unfolded(y, 4).movedim(-1, 1), frames)
+
+
+class TestSingleFrame:
+    @pytest.mark.parametrize("network", NETWORKS)
+    @pytest.mark.parametrize("frame", [(3, 64, 64), (1, 32, 48), (3, 128, 16)], ids=str)
+    @torch.no_grad()
+    def test_equals_a_batch(self, network: str, frame: tuple[int, int, int]) -> None:
+        net, frames = codec(frame, network).double(), random(5, *frame).double()
+        encoder = net.single_frame_encoder()
+        found = torch.stack([encoder(each) for each in frames])
+        torch.testing.assert_close(found, embedded(net, frames), rtol=1e-12, atol=1e-12)
+        apart = frames.movedim(1, -1).contiguous().movedim(-1, 1)  # another order in memory
+        assert torch.equal(encoder(apart[0]), found[0])
+
+    @pytest.mark.parametrize("network", NETWORKS)
+    @torch.no_grad()
+    def test_keeps_the_weights_of_its_beginning(self, network: str) -> None:
+        net, frame = codec((3, 16, 16), network), random(3, 16, 16)
+        encoder = net.single_frame_encoder()
+        before = encoder(frame)
+        for weight in net.parameters():
+            weight.zero_()
+        assert torch.equal(encoder(frame), before)
+
+
 class TestSetOutput:
     MEAN = torch.tensor([0.1, 0.5, 0.9])
 

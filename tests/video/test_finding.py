@@ -92,3 +92,13 @@ def test_a_folder_that_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_one_piece_by_a_glob(tmp_path: Path) -> None:
     np.save(tmp_path / "only one.npy", np.zeros((2, 4, 4), np.uint8))
     assert len(list(open_footage(tmp_path / "*.npy"))) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_named_pipes_and_devices_in_a_folder_are_skipped(tmp_path: Path) -> None:
+    """Opening a named pipe waits until another process writes to it."""
+    np.save(tmp_path / "only.npy", np.zeros((2, 4, 4), np.uint8))
+    os.mkfifo(tmp_path / "pipe.mp4")
+    (tmp_path / "zero.mp4").symlink_to("/dev/zero")
+    only = [str(tmp_path / "only.npy")]
+    assert find_footage(tmp_path) == find_footage(tmp_path / "*.*") == only

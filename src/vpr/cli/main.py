@@ -46,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has closed it, as in `vpr … | head`
         sys.stderr.close()
         return 1
+    except MemoryError:
+        return _print_error("not enough memory: give fewer or smaller frames", debug)
     except OSError as error:
         return _print_error(f"{error.strerror or error}: {error.filename or ''}", debug)
     except KeyboardInterrupt:

@@ -31,9 +31,9 @@ class MovingBall:
     change_probability: float = option(0.1, "Probability that the colour changes without a bounce.")
 
     def __post_init__(self) -> None:
-        if self.size < 2 or self.radius <= 0 or not 0 < self.speed < 63:
+        if self.size < 2 or not 0 < self.radius <= 128 or not 0 < self.speed < 63:
             raise VPRError(
-                "moving-ball needs size ≥ 2, radius > 0 and speed between 0 and 63, "
+                "moving-ball needs size ≥ 2, a radius up to 128 and speed between 0 and 63, "
                 f"got {self.size}, {self.radius}, {self.speed}"
             )
         if not 0 <= self.change_probability <= 1:

@@ -33,6 +33,7 @@ class InferenceBlock:
         self._of_d, self._of_c = q.of_d.weight.detach().t(), q.of_c.weight.detach().t()
         self._dense = f_tran.dense.weight.detach().t(), f_tran.dense.bias.detach()
         self._gru = [weight.detach() for weight in f_tran.gru.parameters()]
+        self._last_c: tuple[Tensor, Tensor] | None = None
 
     def f_enc(self, x: Tensor) -> Tensor:  # (R, D) → (R, D)
         return self._f_enc(x).add_(x, alpha=0.1)
@@ -54,7 +55,7 @@ class InferenceBlock:
 
     def update(self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None) -> BlockState:
         """See `Block.update`."""
-        from_c = torch.mm(c, self._of_c)
+        from_c = self._from_c(c)
         context = torch.addmm(from_c, d, self._of_d)
         q = self._posterior(F.leaky_relu_(context + x, SLOPE))
         s = q.rsample(noise)
@@ -64,6 +65,13 @@ class InferenceBlock:
         p_ch = self.prior(d_next, c)
         contexts = torch.stack([context, torch.addmm(from_c, d_next, self._of_d)], 1)
         return BlockState(d, c, s, q, d_next, ComparisonCache.of(q, p_ch, contexts))
+
+    def _from_c(self, c: Tensor) -> Tensor:  # (R, D) → (R, H)
+        """The contribution of c to the posterior. While the level above is blocked, c is the same
+        tensor from update to update."""
+        if self._last_c is None or self._last_c[0] is not c:
+            self._last_c = c, torch.mm(c, self._of_c)
+        return self._last_c[1]
 
     def prior(self, d: Tensor, c: Tensor) -> Belief:  # (R, D) twice → (R, S)
         return self._prior(torch.cat([d, c], -1))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from vpr.nets.codec import OUTPUT_GAIN, Codec, fold, unfolded
-from vpr.nets.dense import activate, dense
+from vpr.nets.dense import SLOPE, activate, dense
 
 
 class Folded(Codec):
@@ -45,6 +47,10 @@ class Folded(Codec):
         colours, rows, columns = frame
         self.grid = (rows // 16, columns // 16)
         places = self.grid[0] * self.grid[1]
+        # Gathering the pixels of a frame by index is three times as fast as `fold`.
+        self.order: Tensor
+        pixels = torch.arange(colours * rows * columns).view(1, *frame).movedim(1, -1)
+        self.register_buffer("order", fold(pixels, 4).flatten(), persistent=False)
         ch = channels
         self.down = nn.ModuleList(
             [dense(colours * 16, ch), dense(ch * 4, ch * 2), dense(ch * 8, ch * 4)]
@@ -71,7 +77,9 @@ class Folded(Codec):
         self.register_buffer("bilinear", bilinear(4, colours), persistent=False)
 
     def to_layout(self, frames: Tensor) -> Tensor:
-        return fold(frames.movedim(1, -1), 4)
+        y = frames.flatten(1).index_select(1, self.order)
+        rows, columns = self.grid
+        return y.view(len(frames), 4 * rows, 4 * columns, -1)
 
     def to_frames(self, y: Tensor) -> Tensor:
         return unfolded(y, 4).movedim(-1, 1)
@@ -83,6 +91,9 @@ class Folded(Codec):
             y = activate(layer(fold(y, 2)))
         y = y.flatten(1, 2)  # (M, places, channels)
         return self.embed(torch.cat([y.flatten(1), y.mean(1)], -1))  # type: ignore[no-any-return]
+
+    def single_frame_encoder(self) -> Callable[[Tensor], Tensor]:
+        return SingleFolded(self)
 
     def decode(self, c0: Tensor) -> Tensor:
         gains = self.modulate(c0)[:, None, None].split([2 * w for w in self.widths], -1)
@@ -114,6 +125,36 @@ class Folded(Codec):
     def set_output(self, level: Tensor) -> None:
         self.paint.bias.zero_()
         self.paint.bias[-len(level) :].copy_(level)
+
+
+class SingleFolded:
+    """The encoder for one frame, with a copy of the present weights.
+
+    All pixels are gathered in one call, in an order in which the patches that a layer folds follow
+    each other, so that folding copies nothing. The mean over all positions is a part of the last
+    layer's weight.
+
+    Plain version: `Folded.encode`, compared in tests/nets/test_codecs.py.
+    """
+
+    @torch.no_grad()
+    def __init__(self, codec: Folded) -> None:
+        layers: list[nn.Linear] = list(codec.down)  # type: ignore[arg-type]
+        colours, (rows, columns) = layers[0].in_features // 16, codec.grid
+        split = (colours, rows, 2, 2, 4, columns, 2, 2, 4)
+        pixels = torch.arange(math.prod(split), device=layers[0].weight.device).view(split)
+        # The grid, the patches that the third and the second layer fold, the pixels of a patch.
+        self.pixels = pixels.permute(1, 5, 2, 6, 3, 7, 4, 8, 0).flatten()
+        self.layers = [(layer.weight.t().clone(), layer.bias.clone()) for layer in layers]
+        places = rows * columns
+        each, mean = codec.embed.weight.tensor_split([-codec.embed.in_features // (places + 1)], 1)
+        self.weight, self.bias = each + mean.repeat(1, places) / places, codec.embed.bias.clone()
+
+    def __call__(self, frame: Tensor) -> Tensor:  # (C, H, W) → (width,)
+        y = frame.reshape(-1).index_select(0, self.pixels)
+        for weight, bias in self.layers:
+            y = F.leaky_relu_(torch.addmm(bias, y.view(-1, len(weight)), weight), SLOPE)
+        return torch.addmv(self.bias, self.weight, y.view(-1))
 
 
 def coordinates(rows: int, columns: int) -> Tensor:

@@ -24,6 +24,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
+import torch
 from torch import Tensor
 
 from vpr.config import ModelConfig, RunConfig
@@ -104,6 +105,7 @@ def load_model(name: Path | str) -> PretrainedVPR:
     check_weights(tensors, folder / MODEL)
     model = PretrainedVPR(config)
     model.load_state_dict(tensors)
+    _check_results(model, folder / MODEL)
     if (folder / PREPROCESSING).exists():
         model.preprocessing = _load_preprocessing(folder / PREPROCESSING, config)
     if (folder / CALIBRATION).exists():
@@ -141,6 +143,19 @@ def check_weights(tensors: dict[str, Tensor], path: Path) -> None:
             raise VPRError(
                 f"{path}: {key} has NaN or infinite values; copy it again, or train again"
             )
+
+
+@torch.no_grad()
+def _check_results(model: VPR, path: Path) -> None:
+    """Compute two grey frames: with finite weights that are too large, results are not finite."""
+    state, frame = model.initial(1), torch.full((1, *model.config.frame), 0.5)
+    for _ in range(2):
+        state, evidence = model.step(state, frame)
+    results = [*(block.s for block in state.blocks), *(each.kl_static for each in evidence[1:2])]
+    if not all(bool(result.isfinite().all()) for result in results):
+        raise VPRError(
+            f"{path}: the results of the model are NaN or infinite; copy it again, or train again"
+        )
 
 
 def save_durations(durations: Durations, model: VPR, folder: Path | str) -> None:

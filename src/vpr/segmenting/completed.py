@@ -76,6 +76,7 @@ class CompletedFiles:
             and Path(each).parent == stem.parent
             and Path(each).name.startswith(f"{stem.name}.")
             and (self.out / each).parent.resolve().is_relative_to(out)
+            and not (self.out / each).is_dir()
         ]
 
     def _read(self, name: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ Config = TypeVar("Config")
 
 KIND = "name"  # the key that selects the class of a union
 MAX_NUMBER = 2**53  # of numbers in a configuration
+MAX_LENGTH = 1000  # of lists in a configuration
 
 
 def to_dict(config: Any) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         return from_dict(_named_class(classes, value, where), value, where)
     if is_dataclass(hint):
         return from_dict(hint, value, where)  # type: ignore[arg-type]
-    if get_origin(hint) is tuple and isinstance(value, list):
+    if get_origin(hint) is tuple and isinstance(value, list) and len(value) <= MAX_LENGTH:
         return tuple(typed(get_args(hint)[0], v, where) for v in value)
     if get_origin(hint) is Literal and value in get_args(hint):
         return value

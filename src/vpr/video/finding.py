@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -26,8 +27,8 @@ def find_footage(named: PathLike | Iterable[PathLike]) -> list[str]:
     """Pieces of footage for `open_footage`, without duplicates.
 
     A folder stands for the videos and arrays in it and in its subfolders; a folder with pictures
-    and no videos is one piece. Hidden files and files of other types are skipped. URLs, devices,
-    `-` and missing files are returned unchanged.
+    and no videos is one piece. Hidden files, files of other types, named pipes and devices in a
+    folder are skipped. URLs, devices, `-` and missing files given by name are returned unchanged.
     """
     every = [named] if isinstance(named, str | os.PathLike) else named
     return list(dict.fromkeys(piece for each in every for piece in _pieces(os.fspath(each))))
@@ -57,7 +58,11 @@ def _pieces(name: str) -> Iterator[str]:
 def _matching(pattern: str) -> Iterator[str]:
     """Footage that matches a glob."""
     found = sorted(map(Path, glob.glob(pattern, recursive=True)), key=_by_name)
-    known = [path for path in found if path.is_dir() or _kind(path) in VIDEOS | IMAGES]
+    known = [
+        path
+        for path in found
+        if path.is_dir() or (_kind(path) in VIDEOS | IMAGES and not _is_special(path))
+    ]
     if not known:
         raise VPRError(f"{pattern} matches no footage: check the path and its quotes")
     for path in known:
@@ -84,9 +89,19 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _files(folder: Path) -> list[Path]:
     try:
-        return [path for path in folder.iterdir() if not path.name.startswith(".")]
+        inside = [path for path in folder.iterdir() if not path.name.startswith(".")]
+        return [path for path in inside if not _is_special(path)]
     except OSError as error:
         raise VPRError(f"cannot read folder {folder}: {error.strerror}") from error
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is a named pipe, a device or a socket, whose reading might never end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # a broken link: opening it gives the reason
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _by_name(path: Path) -> tuple[str, list[tuple[int, str]]]:

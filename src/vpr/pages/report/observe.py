@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.data import Batch, Dataset
+from vpr.errors import VPRError
 from vpr.evaluation.factor_readers import concatenate
 from vpr.evaluation.scores import Marks
 from vpr.model import VPR
@@ -56,6 +57,8 @@ def observe_sequences(
     for start in range(0, sequences, CHUNK):
         batch = data.batch(min(CHUNK, sequences - start), length, rng)
         trace = model.observe(torch.from_numpy(batch.frames).to(model.device, model.dtype))
+        if not all(bool(level.q.mean.isfinite().all()) for level in trace.levels):
+            raise VPRError("the states of the model are NaN or infinite: train it again")
         observed.append(tuple(_observations(level) for level in trace.levels))
         labels.append(batch._replace(frames=batch.frames[:0]))
         if not shown:
