@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EVENTS, SEQUENCES = 12, 64
-MIN_CORRECT, MAX_POSITION_ERROR = (
-    0.9,
-    3.0,
-)  # share of correct values, and half the ball's radius in pixels
+MIN_CORRECT = 0.9  # share of correct values
+MAX_POSITION_ERROR = 3.0  # pixels; half the radius of the ball
 
 
 def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
