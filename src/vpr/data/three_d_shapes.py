@@ -71,9 +71,7 @@ class ThreeDShapesDynamic:
 
     def __post_init__(self) -> None:
         if not all(1 <= period <= MAX_PERIOD for period in self._periods):
-            raise VPRError(
-                f"3dsd needs periods of 1 to {MAX_PERIOD} frames, got {self._periods}"
-            )
+            raise VPRError(f"3dsd needs periods of 1 to {MAX_PERIOD} frames, got {self._periods}")
 
     @property
     def frame(self) -> tuple[int, ...]:
