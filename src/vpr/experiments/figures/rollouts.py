@@ -110,7 +110,7 @@ def statements(results: Results) -> list[Statement]:
         for level in runs[0].metrics.get("astray", {}):
             limit = MAX_POSITION_ERROR
             text = f"{TITLES[dataset]}: position in rollouts of level {level} within {limit:g} px"
-            found.append(at_most(text, metric(runs, "astray", level), MAX_POSITION_ERROR))
+            found.append(at_most(text, metric(runs, "astray", level), limit))
     return found
 
 
