@@ -16,7 +16,6 @@ from vpr.events import Always
 from vpr.onnx_export import CONFIG, export_onnx, named
 from vpr.pretrained import data_for
 
-onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxscript")
 pytest.importorskip("onnxruntime")
 
@@ -87,11 +86,12 @@ def test_bad_frames_and_files_are_one_line(
             ours.push(bad)
     with pytest.raises(VPRError, match=r"there is no .*: write it with"):
         OnnxStream(tmp_path / "missing.onnx")
+    onnx = pytest.importorskip("onnx")
     for config in ({}, {CONFIG: "{"}):
         file = onnx.load(path)
         onnx.helper.set_model_props(file, config)
         onnx.save(file, tmp_path / "other.onnx")
-        with pytest.raises(VPRError, match="was not written by vpr.onnx_export"):
+        with pytest.raises(VPRError, match="was not written by"):
             OnnxStream(tmp_path / "other.onnx")
     (tmp_path / "half.onnx").write_bytes(path.read_bytes()[:1000])
     with pytest.raises(VPRError, match="not a complete ONNX file"):
