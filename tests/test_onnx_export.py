@@ -13,7 +13,7 @@ from torch import Tensor
 from vpr import VPR, Stream, VPRError
 from vpr.data import evaluation_rng
 from vpr.events import Always
-from vpr.onnx_export import export_onnx, named
+from vpr.onnx_export import CONFIG, export_onnx, named
 from vpr.pretrained import data_for
 
 pytest.importorskip("onnxscript")
@@ -86,6 +86,13 @@ def test_bad_frames_and_files_are_one_line(
             ours.push(bad)
     with pytest.raises(VPRError, match=r"there is no .*: write it with"):
         OnnxStream(tmp_path / "missing.onnx")
+    onnx = pytest.importorskip("onnx")
+    for config in ({}, {CONFIG: "{"}):
+        file = onnx.load(path)
+        onnx.helper.set_model_props(file, config)
+        onnx.save(file, tmp_path / "other.onnx")
+        with pytest.raises(VPRError, match="was not written by"):
+            OnnxStream(tmp_path / "other.onnx")
     (tmp_path / "half.onnx").write_bytes(path.read_bytes()[:1000])
     with pytest.raises(VPRError, match="not a complete ONNX file"):
         OnnxStream(tmp_path / "half.onnx")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from vpr.events import Boundary, Evidence, LevelEvidence, boundaries
 from vpr.onnx_export import CONFIG, FRAME, INSTALL, NEXT
 from vpr.utils.checks import check_frames, check_values
 from vpr.utils.config_json import from_dict
+from vpr.utils.files import parse_json
 
 TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64}
 EVIDENCE = len(Evidence._fields)  # number of outputs before the state
@@ -88,9 +88,11 @@ def _session(path: Path | str, threads: int) -> Any:
 
 def _config(session: Any, path: Path | str) -> ModelConfig:
     text = session.get_modelmeta().custom_metadata_map.get(CONFIG)
-    if text is None:
-        raise VPRError(f"{path} was not written by vpr.onnx_export.export_onnx")
-    return from_dict(ModelConfig, json.loads(text), str(path))
+    try:
+        config = parse_json(text or "")
+    except ValueError as error:
+        raise VPRError(f"{path} was not written by vpr.onnx_export.export_onnx") from error
+    return from_dict(ModelConfig, config, str(path))
 
 
 def _fitting(

@@ -32,9 +32,8 @@ class UpdateIndex:
         self.every_frame = bool(boundary.all())
         # Whether every sequence starts with an update, so that no earlier update is needed.
         self.starts_with_update = bool(boundary[:, 0].all())
-        self.held = (
-            count - 1 if self.starts_with_update else count
-        )  # (B, T) index of the current update
+        # (B, T) index of the current update
+        self.held = count - 1 if self.starts_with_update else count
         order = (~boundary).byte().sort(dim=1, stable=True).indices  # frames with an update first
         self.frames = order[:, : max(int(count[:, -1].max()), 1)]  # (B, K)
 

@@ -464,6 +464,19 @@ class TestStrength:
         assert tab.locator("#shown").text_content().startswith(f"{sum(counts)} of 2,138 events")
         assert tab.locator("#table tbody tr").count() == sum(counts)
 
+    @pytest.mark.parametrize("count", [3, 20])
+    def test_no_level_is_hidden_at_first(self, show: Open, count: int) -> None:
+        """Even if all events of level 3 are weaker than the sixty strongest of level 2."""
+        plain = hour(4_500, 1_900, picture=100)
+        kept = [event for event in plain.boundaries if event.level == 3][:count]
+        weak = [e._replace(threshold=e.kl_static / 1.01) for e in kept]
+        frames = {event.frame for event in kept}
+        fast = [e for e in plain.boundaries if e.level == 2 and e.frame not in frames]
+        below = [e._replace(level=2, threshold=e.kl_static) for e in weak]
+        found = sorted([*fast, *below, *weak], key=lambda event: (event.frame, event.level))
+        tab = show(replace(plain, boundaries=found), all_events=False)
+        assert tab.evaluate("eventsOf.get(3).length") >= min(count, 5)
+
     def test_levels_stay_nested_and_the_selection_is_shown(self, show: Open) -> None:
         tab = show(films(), all_events=False)
         for position in (0, 300, 800, 1000):

@@ -21,9 +21,8 @@ from vpr.training.stages import Stage
 PUBLISHED_STAGES = (Stage("train", 1.0),)  # β = 1 and a constant learning rate
 CPU_STAGES = (Stage("anneal", 0.2, beta=(0.0, 1.0)), Stage("train", 0.8))
 VTA_FRAMES, CWVAE_FRAMES = 20, 100  # of a published training sequence
-LONG_SEGMENT = (
-    20  # instead of 8: `max_segment_length` for data whose events are longer than 8 frames
-)
+# `max_segment_length` for data whose events are longer than 8 frames, the default.
+LONG_SEGMENT = 20
 ALIGNED = {"moving-ball": (1, 5, 25), "3dsd": (1, 4, 8)}  # 5: the mean event of the ball
 VTA_DATA = ("moving-ball", "3dsd", "bouncing-balls", "maze", "synthetic")
 

@@ -13,9 +13,8 @@ from vpr.cli.show import print_json, print_table
 from vpr.data import DATASETS, dataset, evaluation_rng
 from vpr.errors import VPRError
 
-PREPARE_ALL_ABOVE = (
-    32  # sequences above which rendering all rooms of 3dsd is faster than rendering some
-)
+# Number of sequences above which rendering all rooms of 3dsd is faster than rendering some.
+PREPARE_ALL_ABOVE = 32
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:

@@ -15,14 +15,8 @@ if TYPE_CHECKING:
     from vpr.generation.film import Film
     from vpr.model import VPR
 
-NOT_IN_FILE_NAME = (
-    "help",
-    "model",
-    "path",
-    "out",
-    "json",
-    "debug",
-)  # options that are not in the file name
+# Options that are not in the file name.
+NOT_IN_FILE_NAME = ("help", "model", "path", "out", "json", "debug")
 
 
 class Table(NamedTuple):

@@ -127,10 +127,8 @@ def _pose(plan: Plan, hallway: Ints, along: Floats) -> tuple[Floats, Floats, NDA
     """Position (frames, 2), heading without noise, and whether the frame is in a turn."""
     left = _walked_lengths(plan)[hallway] - along
     entry = ENTRY_ANGLE * RADIUS
-    out, into = (
-        along < TURN_LENGTH - entry,
-        left < entry,
-    )  # of the turn at its beginning; at its end
+    # Leaving the turn at the beginning of the hallway; entering the one at its end.
+    out, into = along < TURN_LENGTH - entry, left < entry
     corner = hallway + ~out
     angle = ENTRY_ANGLE + np.where(out, along, -left) / RADIUS
     ahead = plan.directions

@@ -22,11 +22,8 @@ BACKDROP_HUES = np.array(  # orange, lime, teal, azure, violet, rose: between th
     [[1, 0.5, 0], [0.5, 1, 0], [0, 1, 0.5], [0, 0.5, 1], [0.5, 0, 1], [1, 0, 0.5]],
     dtype=np.float32,
 )
-BRIGHTNESS = {
-    1: [1.0],
-    3: [1.0, 0.7, 0.45],
-    4: [1.0, 0.75, 0.55, 0.4],
-}  # neighbours differ by ≥ 25 %
+# Neighbours differ by ≥ 25 %.
+BRIGHTNESS = {1: [1.0], 3: [1.0, 0.7, 0.45], 4: [1.0, 0.75, 0.55, 0.4]}
 TINTS = [[1, 1, 1], [1, 0.65, 0.4], [0.45, 0.65, 1], [0.5, 1, 0.5]]  # white, warm, cool, green
 WAVE = [1.0, 0.85, 0.7, 0.55, 0.4, 0.55, 0.7, 0.85]  # brightness of the fastest factor lighting
 

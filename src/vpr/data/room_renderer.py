@@ -33,9 +33,8 @@ BEAM_EXPONENT = 11  # the larger, the narrower
 GLOSS = 0.15
 
 Floats = NDArray[np.float32]
-Span = tuple[
-    Floats, Floats
-]  # distances at which rays enter and leave a solid; enter > leave: a miss
+# Distances at which rays enter and leave a solid; enter > leave: a miss.
+Span = tuple[Floats, Floats]
 
 
 class Hits(NamedTuple):

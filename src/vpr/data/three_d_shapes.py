@@ -34,7 +34,7 @@ from vpr.utils.config_fields import option
 from vpr.utils.files import read_tensors, write_tensors
 
 FACTORS = ("floor", "wall", "object", "scale", "shape", "orientation")  # fastest first
-LONGEST_PERIOD = 10_000  # frames; the least common multiple of the periods is a 64-bit number
+MAX_PERIOD = 10_000  # frames; the least common multiple of the periods is a 64-bit number
 
 HUES = np.array([colorsys.hsv_to_rgb(k / 10, 1, 1) for k in range(10)], dtype=np.float32)
 SKY_BLUE = np.array([153, 226, 249], dtype=np.float32) / 255
@@ -70,10 +70,8 @@ class ThreeDShapesDynamic:
     file: str = option("", "The official 3dshapes.h5; empty to render the images.", local=True)
 
     def __post_init__(self) -> None:
-        if not all(1 <= period <= LONGEST_PERIOD for period in self._periods):
-            raise VPRError(
-                f"3dsd needs periods of 1 to {LONGEST_PERIOD} frames, got {self._periods}"
-            )
+        if not all(1 <= period <= MAX_PERIOD for period in self._periods):
+            raise VPRError(f"3dsd needs periods of 1 to {MAX_PERIOD} frames, got {self._periods}")
 
     @property
     def frame(self) -> tuple[int, ...]:

@@ -16,10 +16,8 @@ from vpr.evaluation.tolerance import Scale
 
 # In this order, if a folder has several files of a name.
 SUFFIXES = (".csv", ".json", ".jsonl", ".eaf", ".txt")
-MAX_GAP = {
-    "time": Fraction(1, 20),
-    "frame": Fraction(1),
-}  # between intervals that follow each other; see `boundaries_of`
+# Between intervals that follow each other; see `boundaries_of`.
+MAX_GAP = {"time": Fraction(1, 20), "frame": Fraction(1)}
 
 Owner = tuple[Scale, int | None, str | None, str | None]  # scale, level, file, annotator
 

@@ -128,7 +128,7 @@ class Folded(Codec):
 
 
 class SingleFolded:
-    """The encoder for one frame, with a copy of the present weights.
+    """The encoder for one frame, with a copy of the current weights.
 
     All pixels are gathered in one call, in an order in which the patches that a layer folds follow
     each other, so that folding copies nothing. The mean over all positions is a part of the last

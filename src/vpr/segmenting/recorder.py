@@ -94,9 +94,8 @@ def _series(values: array[float]) -> Series:
 class KeyFrames:
     """JPEGs of the first frames of events, and of frames at regular intervals.
 
-    Both kinds are thinned out as more frames are added.
-
-    Pictures at regular intervals are encoded at the end, because most of them are dropped.
+    Both kinds are thinned out as more frames are added. Pictures at regular intervals are encoded
+    at the end, because most of them are dropped.
     """
 
     def __init__(self) -> None:

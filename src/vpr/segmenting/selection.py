@@ -1,7 +1,8 @@
-"""Which of the detected events a timeline reports: by probability, number or average interval."""
+"""Which detected events a timeline reports: by probability, number, interval or minimum gap."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ from vpr.segmenting.timeline import Event, Timeline
 
 if TYPE_CHECKING:
     from vpr.segmenting.event_calibration import Calibration
-from bisect import bisect_left, insort
 
 DEFAULT_PROBABILITY = 0.5  # minimum probability that is reported by default
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-MAX_CHARACTERS = 100  # characters
+MAX_CHARACTERS = 100
 EXPONENT = re.compile(r"[eE][-+]?0*\d{4}")
 
 

@@ -9,12 +9,8 @@ from typing import Any, NamedTuple
 from vpr.errors import VPRError
 
 MAX_PIXELS = 8192 * 8192  # pixels per frame; larger frames are rejected before memory is allocated
-MAX_PIXELS_PER_BYTE = (
-    10_000  # pixels per byte of a picture: an empty PNG of one bit per pixel has 8000
-)
-ALWAYS_ALLOWED_PIXELS = (
-    2048 * 2048
-)  # pixels, up to which a frame is not compared with the size of its file
+MAX_PIXELS_PER_BYTE = 10_000  # of a picture; an empty PNG of one bit per pixel has 8000
+ALWAYS_ALLOWED_PIXELS = 2048 * 2048  # up to here the size of the file is not considered
 # Protocols that footage may use: a playlist can name other files and machines. One from the network
 # cannot read local files, and a local one cannot contact the network.
 NETWORK_PROTOCOLS = (

@@ -79,9 +79,8 @@ def draw(results: Results) -> Figure:
 
 
 def _draw_variant(axes: Axes, runs: list[Result]) -> None:
-    values = np.array(
-        [[entropies(run, level) for level in FACTORS] for run in runs]
-    )  # (runs, 3, 3)
+    # (runs, 3, 3)
+    values = np.array([[entropies(run, level) for level in FACTORS] for run in runs])
     for rank, (factor, colour) in enumerate(zip(FACTORS.values(), LEVEL_COLOURS, strict=True)):
         at = np.array(list(FACTORS)) + BAR_WIDTH * (rank - 1)
         axes.bar(

@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EVENTS, SEQUENCES = 12, 64
-MIN_CORRECT, MAX_POSITION_ERROR = (
-    0.9,
-    3.0,
-)  # share of correct values, and half the ball's radius in pixels
+MIN_CORRECT = 0.9  # share of correct values
+MAX_POSITION_ERROR = 3.0  # pixels; half the radius of the ball
 
 
 def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
@@ -112,7 +110,7 @@ def statements(results: Results) -> list[Statement]:
         for level in runs[0].metrics.get("astray", {}):
             limit = MAX_POSITION_ERROR
             text = f"{TITLES[dataset]}: position in rollouts of level {level} within {limit:g} px"
-            found.append(at_most(text, metric(runs, "astray", level), MAX_POSITION_ERROR))
+            found.append(at_most(text, metric(runs, "astray", level), limit))
     return found
 
 

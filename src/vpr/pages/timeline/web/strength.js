@@ -1,5 +1,6 @@
 // The slider: only events of at least this strength are shown, in rows, table and overview.
 const MOST_SHOWN = 60; // events per level at first, so that their marks do not touch
+const FEWEST_SHOWN = 5; // events of each level that are shown at first, even if another level then has more
 const slider = document.getElementById("strength"), POSITIONS = 1000;
 const isCalibrated = events.length > 0 && events.every((event) => event.probability !== null);
 
@@ -16,13 +17,16 @@ const WEAKEST = strengths.reduce((a, b) => Math.min(a, b), Infinity);
 const STRONGEST = strengths.reduce((a, b) => Math.max(a, b), -Infinity);
 const strengthAt = (value) => WEAKEST + (value / POSITIONS) * (STRONGEST - WEAKEST);
 
-// The first position of the slider at which no level has more than MOST_SHOWN events.
+// The first position of the slider at which no level has more than MOST_SHOWN events, or the last at which
+// every level has FEWEST_SHOWN, or all that it has. Otherwise strong events could hide all events of another level.
 function firstPosition() {
-  const limits = LEVELS.map((level) => {
-    const sorted = allOf.get(level).map((event) => event.strength).sort((a, b) => b - a);
-    return sorted.length > MOST_SHOWN ? sorted[MOST_SHOWN - 1] : -Infinity;
-  });
-  const share = (Math.max(...limits, WEAKEST) - WEAKEST) / (STRONGEST - WEAKEST);
+  let least = WEAKEST, most = STRONGEST;
+  for (const level of LEVELS) {
+    const sorted = allOf.get(level).map((event) => event.strength).filter(Number.isFinite).sort((a, b) => b - a);
+    if (sorted.length > MOST_SHOWN) least = Math.max(least, sorted[MOST_SHOWN - 1]);
+    if (sorted.length) most = Math.min(most, sorted[Math.min(FEWEST_SHOWN, sorted.length) - 1]);
+  }
+  const share = (Math.min(least, most) - WEAKEST) / (STRONGEST - WEAKEST);
   return Math.floor(share * POSITIONS);
 }
 
