@@ -73,7 +73,7 @@ def test_any_callable_is_extracted_once(footage: Path, tmp_path: Path) -> None:
 def test_mistakes_are_one_line(footage: Path, tmp_path: Path) -> None:
     with pytest.raises(VPRError, match="no features 'resnet': choose one of efficientnet-lite0"):
         extract(footage, "resnet")
-    with pytest.raises(VPRError, match="need a folder"):
+    with pytest.raises(VPRError, match="needs a folder"):
         extract(footage, Means())
     with pytest.raises(VPRError, match="must return"):
         extract(footage, lambda pictures: np.zeros(3), folder=tmp_path / "a")
