@@ -21,11 +21,25 @@ def test_by_hand() -> None:
     assert scores.recall == 1 / 2
     assert scores.f1 == 1 / 2
     assert scores.fpr == 1 / 3
+    assert scores.f1_near == 1 / 2  # the change at 1 is matched once only
 
 
 def test_no_predictions_and_no_labels() -> None:
     nothing = np.zeros((2, 5), dtype=bool)
-    assert score(nothing, nothing) == (0, 0, 0, 0)
+    assert score(nothing, nothing) == (0, 0, 0, 0, 0)
+
+
+def test_near_is_within_one_frame_of_the_same_sequence() -> None:
+    true = np.array([[0, 0, 1, 0, 0, 1], [0, 0, 0, 0, 0, 0]], dtype=bool)
+    found = np.array([[0, 1, 0, 1, 0, 0], [0, 0, 1, 0, 0, 1]], dtype=bool)
+    assert score(found, true).f1 == 0
+    assert score(found, true).f1_near == 2 * 1 / (4 + 2)
+
+
+@given(MARKS)
+def test_near_is_at_least_exact(marks: tuple[np.ndarray, np.ndarray]) -> None:
+    scores = score(*marks)
+    assert scores.f1 <= scores.f1_near <= 1
 
 
 @given(MARKS)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vpr.evaluation.matching import MatchCounts, boundary_scores
+
 Marks = NDArray[np.bool_]  # (sequences, frames)
 
 
@@ -17,6 +19,7 @@ class Scores(NamedTuple):
     recall: float
     f1: float
     fpr: float  # share of frames without a change that are marked
+    f1_near: float  # F1 if boundary and change may be one frame apart, matched one to one
 
 
 def score(detected: Marks, true: Marks) -> Scores:
@@ -29,7 +32,15 @@ def score(detected: Marks, true: Marks) -> Scores:
         recall=_ratio(hits, changes),
         f1=_ratio(2 * hits, found + changes),
         fpr=_ratio(found - hits, true.size - changes),
+        f1_near=_near(detected, true).f1,
     )
+
+
+def _near(detected: Marks, true: Marks) -> MatchCounts:
+    """The matches within one frame, of all sequences."""
+    rows = (map(np.flatnonzero, pair) for pair in zip(detected, true, strict=True))
+    counts = [boundary_scores(found.tolist(), changes.tolist(), 1) for found, changes in rows]
+    return sum(counts, MatchCounts())
 
 
 def periodic_like(detected: Marks) -> Marks:

@@ -14,9 +14,9 @@ def metric(runs: Iterable[Result], *path: object) -> list[Any]:
     return [reduce(lambda found, key: found[str(key)], path, run.metrics) for run in runs]
 
 
-def controls_of(runs: list[Result], factor: str = "") -> Controls:
+def controls_of(runs: list[Result], factor: str = "", score: str = "f1") -> Controls:
     """F1 of the controls, from metrics such as `random_f1_wall`."""
-    name = f"f1_{factor}" if factor else "f1"
+    name = f"{score}_{factor}" if factor else score
     return Controls(*(metric(runs, f"{kind}_{name}") for kind in Controls._fields))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Factors = Mapping[int, str]  # level → factor
-SCORES = ("f1", "precision", "recall", "fpr")
+SCORES = ("f1", "precision", "recall", "fpr", "f1_near")
 
 
 def level_scores(factors: Factors) -> Callable[[Record], dict[str, Any]]:
@@ -41,7 +41,11 @@ def _final(evaluation: dict[str, Any], level: str, factor: str) -> dict[str, flo
     controls = evaluation["controls"][level]
     return (
         {f"{name}_{factor}": scored[factor][name] for name in SCORES}
-        | {f"{name}_f1_{factor}": each[factor]["f1"] for name, each in controls.items()}
+        | {
+            f"{name}_{score}_{factor}": each[factor][score]
+            for name, each in controls.items()
+            for score in ("f1", "f1_near")
+        }
         | {f"update_rate_{level}": scored["update_rate"]}
     )
 
@@ -72,6 +76,7 @@ def draw_levels(results: Results, factors: Factors) -> Figure:
 def level_claims(
     results: Results, factors: Factors, dataset: str, paper: Published | str
 ) -> list[Claim]:
+    """F1 at the exact frame."""
     return [
         Claim(
             f"{dataset}, level-{level} F1, {factor} changes",
@@ -80,6 +85,21 @@ def level_claims(
             describe(runs),
             controls=controls_of(runs, factor),
             main=f1_row(dataset, factor),
+        )
+        for runs in results.values()
+        for level, factor in factors.items()
+    ]
+
+
+def near_claims(results: Results, factors: Factors, dataset: str) -> list[Claim]:
+    """F1 within one frame, which the paper does not have."""
+    return [
+        Claim(
+            f"{dataset}, level-{level} F1 within one frame, {factor} changes",
+            "none",
+            metric(runs, f"f1_near_{factor}"),
+            describe(runs),
+            controls=controls_of(runs, factor, "f1_near"),
         )
         for runs in results.values()
         for level, factor in factors.items()
