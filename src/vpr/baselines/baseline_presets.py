@@ -62,8 +62,8 @@ def _cwvae(scale: str, name: str, aligned: bool) -> BaselineRun:
 
 def _data(scale: str, name: str) -> tuple[Data, TrainingConfig]:
     """The data, and the training of VPR on it."""
-    if name == "synthetic":  # no preset of VPR
-        return Synthetic(), preset(f"{scale}/moving-ball").training
+    if name == "synthetic":  # no preset of VPR; the data of its main result
+        return Synthetic(values=20, order=1.0), preset(f"{scale}/moving-ball").training
     config = preset(f"{scale}/{name}")
     return config.data, config.training
 
