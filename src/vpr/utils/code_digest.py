@@ -1,4 +1,4 @@
-"""A digest of the code that decides what a model learns, to recognise results of other code."""
+"""A digest of the code that decides what VPR learns, to recognise results of other code."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pathlib import Path
 import vpr
 
 PACKAGE = Path(vpr.__file__).parent
-TRAINING_CODE = (  # files and folders of the package
-    "baselines",
+TRAINING_CODE = (  # files and folders of the package, without presets and baselines
     "beliefs.py",
     "block.py",
     "config.py",
