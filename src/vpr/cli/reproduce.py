@@ -126,7 +126,8 @@ def _check(arguments: argparse.Namespace) -> int:
 
     folder = results_folder(arguments.out, arguments.scale)
     outdated: dict[str, str] = {}
-    other_code, unknown_code = [], []
+    other_code: list[str] = []
+    unknown_code: list[str] = []
     for each in EXPERIMENTS.values():
         found = stale(folder, each, arguments.scale)
         outdated |= {str(path): why for path, why in found.items()}
