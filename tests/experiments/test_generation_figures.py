@@ -40,6 +40,12 @@ def test_the_margin_is_negative_if_another_factor_varies_more() -> None:
     assert claims[5].what.startswith("3DSD, every 1, 2, 4 frames")
 
 
+def test_the_lead_compares_levels() -> None:
+    run = entropies((0.5, 0.0, 0.0), (2.0, 0.0, 0.0), (1.5, 0.0, 0.0))
+    assert disentanglement.lead(run, "floor", 2) == 0.5
+    assert disentanglement.lead(run, "floor", 1) == -1.5
+
+
 def test_fixed_intervals_differ_from_vpr_only_in_the_rule() -> None:
     for variants in (disentanglement.variants("cpu"), fixed_interval.variants("cpu")):
         vpr = variants.pop("vpr")

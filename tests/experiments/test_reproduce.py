@@ -96,19 +96,43 @@ def test_check_lists_results_with_other_configurations(
     shutil.copytree(done / "results", tmp_path / "results")
     words = ["reproduce", "--check", "--scale", "tiny", "--out", str(tmp_path / "results")]
     assert main([*words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {}
+    nothing = {"stale": {}, "other_code": [], "unknown_code": []}
+    assert json.loads(capsys.readouterr().out) == nothing
     folder = tmp_path / "results/tiny/criteria"
     other = json.loads((folder / "both-s1.json").read_text())
     other["config"]["training"]["learning_rate"] = 0.5
     (folder / "both-s1.json").write_text(json.dumps(other))
     (folder / "neither-s0.json").write_text("{}")
     assert main([*words, "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)["stale"]
     assert found.keys() == {str(folder / name) for name in ("both-s1.json", "neither-s0.json")}
     assert "another configuration" in found[str(folder / "both-s1.json")]
     assert "no variant 'neither'" in found[str(folder / "neither-s0.json")]
     assert main(words) == 1
     assert capsys.readouterr().out.endswith("2 results do not match the current presets.\n")
+
+
+def test_check_lists_results_of_other_code_without_an_error(
+    done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(done / "results", tmp_path / "results")
+    other, unknown = (tmp_path / f"results/tiny/criteria/{name}-s0.json" for name in ("both", "ce"))
+    content = json.loads(other.read_text())
+    content["provenance"]["trained"]["training_code"] = "another"
+    other.write_text(json.dumps(content))
+    del content["provenance"]["trained"]["training_code"]
+    content["config"] = json.loads(unknown.read_text())["config"]
+    unknown.write_text(json.dumps(content))
+    words = ["reproduce", "--check", "--scale", "tiny", "--out", str(tmp_path / "results")]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {"stale": {}, "other_code": [str(other)], "unknown_code": [str(unknown)]}
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        f"{other} was made by other code",
+        "1 results were made by other code; 1 do not record it.",
+    ]
 
 
 def test_figure_summary_and_page_are_made(done: Path) -> None:

@@ -40,12 +40,12 @@ def observe_literally(model: MinimalVPR, q: Values) -> Detections:
 
 def _observe_one(model: MinimalVPR, rule: Subjective, q: torch.Tensor) -> list[list[float]]:
     window = Reference.filled(1, rule.window, torch.tensor(torch.nan).double())
-    s, std, first = q[:1], torch.ones(1).double(), torch.zeros(1, dtype=torch.long)
+    s, first = q[:1], torch.zeros(1, dtype=torch.long)
+    std = torch.full((1,), model.config.std).double()
     found = [[s.item(), False, False, False]]
     for now in q[1:]:
-        p_ch = Belief(model.transition(s), std)
         new = Belief(now[None], std)
-        d_st, d_ch = kl(new, Belief(s, std))[None], kl(new, p_ch)[None]
+        d_st, d_ch = kl(new, Belief(s, std))[None], kl(new, model.transition(s[0]))[None]
         decision = rule.decide(2, first, d_st, d_ch, window.mean())
         unexpected = bool(d_st > decision.threshold)  # also if CU is not used
         found.append([s.item(), bool(decision.expected), unexpected, bool(decision.boundary)])
@@ -85,32 +85,50 @@ def test_the_mean_of_an_empty_window_is_infinite() -> None:
     assert Window(2, 3, initial=1.5).mean().tolist() == [1.5, 1.5]
 
 
-class Successor(nn.Module):
-    """The true transition."""
+class Known(nn.Module):
+    """A transition that predicts the value `shift` places on, with the σ of the posterior."""
 
-    def __init__(self, config: MinimalConfig) -> None:
+    def __init__(self, config: MinimalConfig, shift: int) -> None:
         super().__init__()
-        self.values, self.apart = config.data.values, config.apart
+        self.config, self.shift = config, shift
 
-    def forward(self, s: torch.Tensor) -> torch.Tensor:
-        return (s / self.apart + 2) % self.values * self.apart
+    def forward(self, s: torch.Tensor) -> Belief:
+        value = (s / self.config.apart + self.shift) % self.config.data.values
+        mean = (value * self.config.apart).unsqueeze(-1)
+        return Belief(mean, torch.full_like(mean, self.config.std))
 
 
 def test_a_perfect_transition_finds_every_jump_without_noise() -> None:
     config = replace(SMALL, unexpected=False)
     model, (q, true) = MinimalVPR(config, 0), sequences(config)
-    model.transition = Successor(config)  # type: ignore[assignment]
+    model.transition = Known(config, shift=2)  # type: ignore[assignment]
     assert score(model.detect(q).boundary, true).f1 == 1
 
 
 def test_without_updates_nothing_is_learned() -> None:
     config = replace(SMALL, unexpected=False)
     model, (q, true) = MinimalVPR(config, 0), sequences(config)
-    model.transition = nn.Identity()  # type: ignore[assignment]  # predicts no change
+    model.transition = Known(config, shift=0)  # type: ignore[assignment]  # predicts no change
     found = model.train_step(q)
     assert true.any()
     assert not found.boundary.any()
     assert found.unexpected.any()
+
+
+def test_the_prediction_of_random_jumps_becomes_wide() -> None:
+    config = replace(SMALL, data=Synthetic(values=20), hidden=32, batch_size=16)
+    model, rng = MinimalVPR(config, 0), training_rng(0)
+
+    def width() -> float:
+        with torch.no_grad():
+            return float(model.transition(torch.arange(20) * config.apart).std.mean())
+
+    before = width()
+    assert before < 2 * config.std
+    for _ in range(60):
+        batch = config.data.batch(config.batch_size, config.length, rng)
+        model.train_step(model.posterior(batch.frames, rng))
+    assert width() > 2 * before
 
 
 def test_training_reduces_the_prediction_error() -> None:
@@ -121,10 +139,10 @@ def test_training_reduces_the_prediction_error() -> None:
         batch = config.data.batch(config.batch_size, config.length, rng)
         found = model.train_step(q := model.posterior(batch.frames, rng))
         with torch.no_grad():
-            predicted = model.transition(torch.from_numpy(found.state[found.boundary])).numpy()
-        return float(((q[found.boundary] - predicted) ** 2).mean())
+            predicted = model.transition(torch.from_numpy(found.state[found.boundary])).mean
+        return float(((q[found.boundary] - predicted.squeeze(-1).numpy()) ** 2).mean())
 
-    errors = [train_step() for _ in range(40)]
+    errors = [train_step() for _ in range(150)]
     assert np.mean(errors[-5:]) < 0.5 * np.mean(errors[:5])
 
 

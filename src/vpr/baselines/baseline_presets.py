@@ -23,6 +23,7 @@ CPU_STAGES = (Stage("anneal", 0.2, beta=(0.0, 1.0)), Stage("train", 0.8))
 VTA_FRAMES, CWVAE_FRAMES = 20, 100  # of a published training sequence
 # `max_segment_length` for data whose events are longer than 8 frames, the default.
 LONG_SEGMENT = 20
+SYNTHETIC = Synthetic(values=20, order=1.0)  # the data of its main result
 ALIGNED = {"moving-ball": (1, 5, 25), "3dsd": (1, 4, 8)}  # 5: the mean event of the ball
 VTA_DATA = ("moving-ball", "3dsd", "bouncing-balls", "maze", "synthetic")
 
@@ -43,6 +44,8 @@ def _vta(scale: str, name: str) -> BaselineRun:
         else VTAConfig.max_segment_length,
         max_segments=round(VTAConfig.max_segments * training.length / VTA_FRAMES),
         temperature_decay=math.exp(-5 / training.steps),
+        # A frame of Synthetic is one number: σ is the distance of neighbouring values.
+        obs_std=1 / (data.values - 1) if isinstance(data, Synthetic) else VTAConfig.obs_std,
     )
     return _run(scale, f"vta-{name}", data, model, training)
 
@@ -63,7 +66,7 @@ def _cwvae(scale: str, name: str, aligned: bool) -> BaselineRun:
 def _data(scale: str, name: str) -> tuple[Data, TrainingConfig]:
     """The data, and the training of VPR on it."""
     if name == "synthetic":  # no preset of VPR
-        return Synthetic(), preset(f"{scale}/moving-ball").training
+        return SYNTHETIC, preset(f"{scale}/moving-ball").training
     config = preset(f"{scale}/{name}")
     return config.data, config.training
 

@@ -34,7 +34,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="List results whose configuration no longer matches a preset.",
+        help="List results whose configuration no longer matches a preset, and results that were "
+        "made by other code.",
     )
     parser.add_argument(
         "--seeds", type=int, metavar="N", help="Seeds per variant. [5; nested-worlds 1, ablation 3]"
@@ -118,23 +119,34 @@ def _print(results: dict[str, Any], as_json: bool) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """List stale results; 1 if there are any."""
+    """List stale results and results of other code; 1 if there are stale ones."""
     from vpr.experiments import EXPERIMENTS
-    from vpr.experiments.runner.store import results_folder, stale
+    from vpr.experiments.runner.store import result_files, results_folder, stale, training_code
+    from vpr.utils.code_digest import code_digest
 
     folder = results_folder(arguments.out, arguments.scale)
-    found = {
-        str(path): why
-        for each in EXPERIMENTS.values()
-        for path, why in stale(folder, each, arguments.scale).items()
-    }
+    outdated: dict[str, str] = {}
+    other_code: list[str] = []
+    unknown_code: list[str] = []
+    for each in EXPERIMENTS.values():
+        found = stale(folder, each, arguments.scale)
+        outdated |= {str(path): why for path, why in found.items()}
+        for path in result_files(folder, each):
+            made_by = None if path in found else training_code(path)
+            if path not in found and made_by != code_digest():
+                (unknown_code if made_by is None else other_code).append(str(path))
     if arguments.json:
-        print_json(found)
-    else:
-        for path, why in found.items():
-            print(f"{path}: {why}")
-        print(f"{len(found)} results do not match the current presets.")
-    return 1 if found else 0
+        print_json({"stale": outdated, "other_code": other_code, "unknown_code": unknown_code})
+        return 1 if outdated else 0
+    for path, why in outdated.items():
+        print(f"{path}: {why}")
+    for name in other_code:
+        print(f"{name} was made by other code")
+    print(
+        f"{len(other_code)} results were made by other code; {len(unknown_code)} do not record it."
+    )
+    print(f"{len(outdated)} results do not match the current presets.")
+    return 1 if outdated else 0
 
 
 def _list(arguments: argparse.Namespace) -> int:

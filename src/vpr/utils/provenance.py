@@ -1,4 +1,4 @@
-"""Where a result comes from: commit, package versions and machine."""
+"""Where a result comes from: code, package versions and machine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 import torch
 
 import vpr
-
-PACKAGE = Path(vpr.__file__).parent
+from vpr.utils.code_digest import PACKAGE, code_digest
 
 
 def provenance(package: Path = PACKAGE) -> dict[str, str]:
-    """Commit of the source, versions of the packages, and model of the CPU."""
+    """Commit of the source, digest of the training code, package versions, and model of the CPU."""
     return {
         "commit": _commit(package),
+        "training_code": code_digest(),
         "vpr": vpr.__version__,
         "torch": torch.__version__,
         "numpy": np.__version__,

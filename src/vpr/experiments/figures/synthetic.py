@@ -40,7 +40,7 @@ FINAL, DURING_TRAINING = 0, 1  # evaluation seeds
 SEQUENCES, LENGTH = {FINAL: 256, DURING_TRAINING: 64}, 50
 LABELS = {"f1": "CE or CU", "f1_expected": "CE", "f1_unexpected": "CU"}  # in drawing order
 COLOURS = {"f1_expected": CE, "f1_unexpected": CU, "f1": BOTH}
-COMMON = "2 apart; the same standard deviation for all beliefs"
+COMMON = "2 apart; posteriors with a standard deviation of 2"
 SETTING = f"every value has one successor; 20 values, {COMMON}; chosen after looking at seed 0"
 OTHER_SETTINGS = {
     "chance": f"random jumps, as in the paper; 20 values, {COMMON}",
@@ -191,7 +191,7 @@ def statements(results: Results) -> list[Statement]:
     if alone := results.get(CE_ONLY):
         found.append(
             not_below(
-                "Synthetic, CE without CU: F1 before training not below F1 after training",
+                "Synthetic: CE without CU does not improve: F1 before training not below after",
                 _first(alone, "f1_expected"),
                 metric(alone, "f1_expected"),
             )

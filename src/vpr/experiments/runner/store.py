@@ -48,7 +48,7 @@ def load(folder: Path, experiment: Experiment, scale: Scale) -> Results:
 def stale(folder: Path, experiment: Experiment, scale: Scale) -> dict[Path, str]:
     """Result files whose configuration matches no current variant, with the reason."""
     variants, found = experiment.variants(scale), {}
-    for path in sorted((folder / experiment.name).glob("*-s*.json")):
+    for path in result_files(folder, experiment):
         variant, _, _ = path.stem.rpartition("-s")
         if variant not in variants:
             found[path] = f"{experiment.name} has no variant {variant!r}"
@@ -57,6 +57,17 @@ def stale(folder: Path, experiment: Experiment, scale: Scale) -> dict[Path, str]
             read_result(path, variant, variants[variant])
         except VPRError as error:
             found[path] = str(error).removeprefix(f"{path} ")
+    return found
+
+
+def result_files(folder: Path, experiment: Experiment) -> list[Path]:
+    return sorted((folder / experiment.name).glob("*-s*.json"))
+
+
+def training_code(path: Path) -> str | None:
+    """The `code_digest` of the code that trained the model of a result; None if not recorded."""
+    made = read_json(path)["provenance"]
+    found: str | None = made.get("trained", made["measured"]).get("training_code")
     return found
 
 

@@ -30,14 +30,15 @@ class Verdict(NamedTuple):
 
 def above(text: str, high: Sequence[float], low: Sequence[float]) -> Statement:
     """The first mean is above the second."""
-    holds = bool(np.mean(high) - np.mean(low) > _two_std(high, low))
-    return Statement(text, holds, f"{spread(high)} and {spread(low)}", min(len(high), len(low)))
+    gap, needed = float(np.mean(high) - np.mean(low)), _two_std(high, low)
+    numbers = f"{spread(high)} and {spread(low)}, {gap:.4f} higher, over {needed:.4f} needed"
+    return Statement(text, gap > needed, numbers, min(len(high), len(low)))
 
 
 def not_below(text: str, values: Sequence[float], other: Sequence[float]) -> Statement:
     """The first mean is at most `MAX_DEFICIT` below the second."""
     holds = bool(np.mean(values) >= np.mean(other) - MAX_DEFICIT)
-    numbers = f"{spread(values)} and {spread(other)}"
+    numbers = f"{spread(values)} and {spread(other)}, at most {MAX_DEFICIT:g} lower allowed"
     return Statement(text, holds, numbers, min(len(values), len(other)))
 
 

@@ -1,11 +1,14 @@
 """The paper's minimal VPR: one level, a memoryless transition, and the observation as posterior.
 
-q_st = q_ch = N(o_τ + c, 1)   c ~ N(0, noise²)
+q_st = q_ch = N(o_τ + c, σ²)         c ~ N(0, noise²); σ is fixed
 p_st = q at the last update
-p_ch = N(f_θ(s_τ), 1)         s_τ: the mean of q at the last update
+p_ch = N(μ_θ(s_τ), σ_θ(s_τ)²)        s_τ: the mean of q at the last update
 
-D_st = ½ (q − p_st)² and D_ch = ½ (q − p_ch)², of the means. All beliefs have the same standard
-deviation, which cancels out of CE and CU.
+D_st = D_KL(q_st ‖ p_st) = ½ (q − p_st)² / σ², of the means
+D_ch = D_KL(q_ch ‖ p_ch) = ½ [σ²/σ_θ² + (q − μ_θ)²/σ_θ² − 1 − ln(σ²/σ_θ²)]
+
+θ is trained to minimise D_ch at the updates. If the next value is random, σ_θ becomes wide enough
+to cover the possible values.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from vpr.beliefs import Belief, kl
 from vpr.data import Synthetic
 from vpr.utils.config_fields import option
 
@@ -34,6 +38,7 @@ class MinimalConfig:
 
     data: Synthetic = PREDICTABLE
     apart: float = option(2.0, "Distance between neighbouring values of the signal.")
+    std: float = option(2.0, "Standard deviation σ of q.")
     noise: float = option(0.0, "Standard deviation of c.")
     unexpected: bool = option(True, "Use CU in addition to CE.")
     gamma: float = option(1.1, "Threshold weight γ of CU.")
@@ -72,6 +77,14 @@ class Window:
         self.pushed += 1
 
 
+def divergence(
+    q: Values, q_std: float | Values, p: Values, p_std: float | Values
+) -> Values:  # (B,)
+    """D_KL(N(q, q_std²) ‖ N(p, p_std²)): `vpr.beliefs.kl` in NumPy."""
+    ratio = (q_std / p_std) ** 2
+    return 0.5 * (ratio + ((q - p) / p_std) ** 2 - 1 - np.log(ratio))  # type: ignore[no-any-return]
+
+
 class Detections(NamedTuple):
     """States and decisions at each frame, (B, T) each; no decision at the first frame."""
 
@@ -82,22 +95,22 @@ class Detections(NamedTuple):
 
 
 class Transition(nn.Module):
-    """f_θ, the mean of p_ch(s_{τ+1} | s_τ); scales values from [0, `highest`] to [−1, 1]."""
+    """p_ch(s_{τ+1} | s_τ); scales values from [0, `highest`] to [−1, 1]. σ_θ starts near σ."""
 
-    def __init__(self, hidden: int, highest: float) -> None:
+    def __init__(self, config: MinimalConfig) -> None:
         super().__init__()
-        self.middle = highest / 2
+        self.middle, self.std = config.highest / 2, config.std
         self.net = nn.Sequential(
-            nn.Linear(1, hidden),
+            nn.Linear(1, config.hidden),
             nn.ReLU(),
-            nn.Linear(hidden, hidden),
+            nn.Linear(config.hidden, config.hidden),
             nn.ReLU(),
-            nn.Linear(hidden, 1),
+            nn.Linear(config.hidden, 2),
         )
 
-    def forward(self, s: Tensor) -> Tensor:  # (...) → (...)
-        scaled = self.net((s / self.middle - 1).unsqueeze(-1)).squeeze(-1)
-        return self.middle * (1 + scaled)  # type: ignore[no-any-return]
+    def forward(self, s: Tensor) -> Belief:  # (...) → Belief (..., 1)
+        mean, raw = self.net((s / self.middle - 1).unsqueeze(-1)).chunk(2, -1)
+        return Belief(self.middle * (1 + mean), self.std * raw.exp())
 
 
 class MinimalVPR:
@@ -107,7 +120,7 @@ class MinimalVPR:
         self.config = config
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.transition = Transition(config.hidden, config.highest)
+            self.transition = Transition(config)
         self.adam = torch.optim.Adam(self.transition.parameters(), config.learning_rate)
         self.window = Window(config.batch_size, config.window)  # kept between batches
 
@@ -122,17 +135,23 @@ class MinimalVPR:
         The transition has no memory, so it is computed for all frames at once.
         """
         with torch.no_grad():
-            f = self.transition(torch.from_numpy(q)).numpy()  # (B, T)
-        p_st, p_ch = q[:, 0], f[:, 0]  # (B,): every sequence starts with an update
+            predicted = self.transition(torch.from_numpy(q))
+        mean, std = (part.squeeze(-1).numpy() for part in predicted)  # (B, T)
+        # (B,): every sequence starts with an update.
+        p_st, p_mean, p_std = q[:, 0], mean[:, 0], std[:, 0]
         never = np.zeros(len(q), dtype=bool)
         frames = [Detections(p_st, never, never, never)]
         for t in range(1, q.shape[1]):
-            d_st, d_ch = 0.5 * (q[:, t] - p_st) ** 2, 0.5 * (q[:, t] - p_ch) ** 2
+            d_st = divergence(q[:, t], self.config.std, p_st, self.config.std)
+            d_ch = divergence(q[:, t], self.config.std, p_mean, p_std)
             expected, unexpected = d_st > d_ch, d_st > self.config.gamma * window.mean()
             boundary = expected | unexpected if self.config.unexpected else expected
             window.push(d_st)
             frames.append(Detections(p_st, expected, unexpected, boundary))
-            p_st, p_ch = np.where(boundary, q[:, t], p_st), np.where(boundary, f[:, t], p_ch)
+            p_st, p_mean, p_std = (
+                np.where(boundary, new[:, t], old)
+                for new, old in ((q, p_st), (mean, p_mean), (std, p_std))
+            )
         return Detections(*(np.stack(values, 1) for values in zip(*frames, strict=True)))
 
     def train_step(self, q: Values) -> Detections:
@@ -140,7 +159,9 @@ class MinimalVPR:
         found = self.observe(q, self.window)
         if found.boundary.any():
             s, after = (torch.from_numpy(v[found.boundary]) for v in (found.state, q))  # (updates,)
-            loss = 0.5 * (after - self.transition(s)).square().mean()
+            q_ch = after.unsqueeze(-1)  # (updates, 1)
+            posterior = Belief(q_ch, torch.full_like(q_ch, self.config.std))
+            loss = kl(posterior, self.transition(s)).mean()
             self.adam.zero_grad()
             loss.backward()
             self.adam.step()
