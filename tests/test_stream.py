@@ -8,7 +8,7 @@ import torch
 from tests.conftest import tiny_run
 from vpr import VPR, Stream, VPRError
 from vpr.data import MovingBall, evaluation_rng
-from vpr.events import batch_boundaries
+from vpr.pages.sequence_data import boundaries_of
 from vpr.utils.tree import tree_map
 
 
@@ -30,10 +30,7 @@ def test_stream_equals_batch(model: VPR, video: torch.Tensor) -> None:
     live = [event for frame in video for event in stream.push(frame)]
     with torch.no_grad():
         trace = model.observe(video[None])
-    batch = []
-    for t in range(1, len(video)):
-        seen = [type(lv.evidence)(*(v[:, t] for v in lv.evidence)) for lv in trace.levels]
-        batch += list(batch_boundaries(seen, 0, t))
+    batch = boundaries_of(trace, 0)
     assert [event[:3] for event in live] == [event[:3] for event in batch]
     assert any(event.level == 3 for event in live)
     for one, other in zip(live, batch, strict=True):

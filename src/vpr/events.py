@@ -253,12 +253,6 @@ def boundaries(evidence: Sequence[LevelEvidence], frame: int) -> Iterator[Bounda
         yield Boundary(frame, level, kind, found.kl_static, found.kl_change, found.threshold)
 
 
-def batch_boundaries(evidence: Sequence[Evidence], sequence: int, frame: int) -> Iterator[Boundary]:
-    """The boundaries of one sequence of a batch at one frame, from evidence (B,)."""
-    of_sequence = (Evidence(*(field[sequence, None] for field in level)) for level in evidence)
-    return boundaries([LevelEvidence.rows(level)[0] for level in of_sequence], frame)
-
-
 def _kind(expected: bool, unexpected: bool) -> Kind:
     if expected and unexpected:
         return "both"

@@ -26,6 +26,7 @@ from vpr.pages.demo.demo_animation import PAUSE, write_animation
 from vpr.pages.demo.demo_page import frame_tips
 from vpr.pages.factors import NAMES
 from vpr.pages.sequence_curves import LogScale
+from vpr.pages.sequence_data import scores_of
 from vpr.pages.sequence_marks import listed
 from vpr.pages.sequence_view import CELL, FRAME
 
@@ -117,7 +118,7 @@ class TestPage:
 
     def test_one_view_per_sequence(self, show: Show, fields: dict[str, object]) -> None:
         demo = show(**fields)
-        html, clips, levels = demo_page(demo), len(demo.clips), len(demo.pooled)
+        html, clips, levels = demo_page(demo), len(demo.clips), len(demo.levels)
         assert html.count('class="clip"') == clips
         assert html.count('class="strip"') == 2 * clips
         assert html.count('class="numbers"') == levels
@@ -148,7 +149,7 @@ class TestNumbers:
     def test_rows_agree_with_scores(self, show: Show, fields: dict[str, object]) -> None:
         demo = show(**fields)
         rows = summary_rows(demo)
-        assert len(rows) == (len(demo.clips) + 1) * len(demo.pooled)
+        assert len(rows) == (len(demo.clips) + 1) * len(demo.levels)
         for row in rows:
             clips = demo.clips if row.sequence is None else [demo.clips[row.sequence - 1]]
             true = np.stack([clip.changes[row.factor] for clip in clips])
@@ -165,7 +166,9 @@ class TestNumbers:
     def test_json(self, show: Show, fields: dict[str, object]) -> None:
         demo = show(**fields)
         data = json.loads(json.dumps(demo_json(demo), allow_nan=False))
-        assert [level["f1"] for level in data["levels"]] == [s.f1 for s in demo.pooled]
+        assert [level["f1"] for level in data["levels"]] == [
+            scores_of(each).f1 for each in demo.levels
+        ]
         for sequence, clip in zip(data["sequences"], demo.clips, strict=True):
             assert list(sequence["changes"]) == followed(demo)
             for level in sequence["levels"]:
@@ -185,7 +188,7 @@ class TestLevels:
             assert wall.outcome.found == (4, 8, 12, 16, 20)
             assert thing.outcome.found == (8, 16)
             assert len(thing.outcome.false) == 21
-        assert [scores.precision for scores in demo.pooled] == [5 / 23, 2 / 23]
+        assert [scores_of(each).precision for each in demo.levels] == [5 / 23, 2 / 23]
 
     def test_missed_changes_are_those_of_its_own_factor(self, show: Show) -> None:
         demo = show(levels=3, data=ROOM, expected=False, unexpected=False)

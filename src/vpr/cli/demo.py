@@ -12,8 +12,8 @@ from vpr.cli.options import MODEL_HELP, add_data, add_sequences
 from vpr.cli.show import file_stem, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from vpr.pages.demo.demo_run import Clip
     from vpr.pages.demo.summary_table import Row
+    from vpr.pages.sequence_data import SequenceData
 
 DEFAULT = "moving-ball"
 
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _write_gif(path: Path, clip: Clip) -> None:
+def _write_gif(path: Path, clip: SequenceData) -> None:
     from vpr.pages.demo.demo_animation import write_animation
 
     with progress_bar(len(clip.frames)) as advance:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ class LogScale(NamedTuple):
         return ticks
 
 
-def curves(level: LevelDecisions, scale: LogScale, changes: Sequence[int]) -> str:
+def curves(level: LevelDecisions, scale: LogScale) -> str:
     """The curves of a level, with a hairline at every true change."""
     length = len(level.kl_static)
     width = CELL * length
@@ -73,7 +73,7 @@ def curves(level: LevelDecisions, scale: LogScale, changes: Sequence[int]) -> st
         "log scale; values on hover"
     )
     edge = tag("line", x1=0, x2=width, y1=0.5, y2=0.5, class_="grid")
-    content = _bands(level) + edge + grid + guides(changes, CURVES) + (lines or _no_curves())
+    content = _bands(level) + edge + grid + guides(level.changes, CURVES) + (lines or _no_curves())
     return drawing(content, width, CURVES, label)
 
 

@@ -2,31 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from vpr.data import Batch, factor_of
-from vpr.events import Boundary, Evidence, batch_boundaries
+from vpr.evaluation import Scores, score
+from vpr.events import Boundary, Evidence, LevelEvidence, boundaries
 from vpr.model import VPR
 from vpr.state import Trace
 
 Curve = NDArray[np.float64]  # (T,), NaN where the level was not evaluated
 
 
+class Outcome(NamedTuple):
+    """Frames of events and true changes; found only if both are at the same frame."""
+
+    found: tuple[int, ...]
+    missed: tuple[int, ...]
+    false: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class LevelDecisions:
-    """The decisions of one level in one sequence, and the values compared."""
+    """The decisions of one level in one sequence, the values compared, and the true changes."""
 
     level: int  # 2 or higher
     factor: str  # whose changes this level should follow; "" without labels
+    changes: tuple[int, ...]  # frames at which the factor changes; empty without labels
     boundaries: tuple[Boundary, ...]  # without the first frame, at which every level updates
     kl_static: Curve  # D_st
     kl_change: Curve  # D_ch
     threshold: Curve  # γ · mean(D_st)
+
+    @property
+    def outcome(self) -> Outcome:
+        """Empty without labels."""
+        if not self.factor:
+            return Outcome((), (), ())
+        events, true = {boundary.frame for boundary in self.boundaries}, set(self.changes)
+        parts = (events & true, true - events, events - true)
+        return Outcome(*(tuple(sorted(part)) for part in parts))
+
+
+def scores_of(levels: Sequence[LevelDecisions]) -> Scores:
+    """Scores of one level over several sequences; all 0 without labels."""
+    detected, true = (np.zeros((len(levels), len(levels[0].kl_static)), bool) for _ in range(2))
+    for i, level in enumerate(levels):
+        detected[i, [boundary.frame for boundary in level.boundaries]] = bool(level.factor)
+        true[i, list(level.changes)] = True
+    return score(detected, true)
 
 
 @dataclass(frozen=True)
@@ -38,10 +67,6 @@ class SequenceData:
     factors: dict[str, NDArray[Any]]  # name → (T, ...), fastest first
     changes: dict[str, NDArray[np.bool_]]  # name → (T,), True where the factor just changed
     levels: tuple[LevelDecisions, ...]  # level 2 first
-
-    def changes_for(self, level: LevelDecisions) -> tuple[int, ...]:
-        """The frames at which the factor of a level changes; empty without labels."""
-        return frames_of(self.changes[level.factor]) if level.factor else ()
 
 
 @torch.no_grad()
@@ -66,20 +91,19 @@ def _decisions(batch: Batch, trace: Trace, i: int) -> tuple[LevelDecisions, ...]
     levels = []
     for n, level in enumerate(trace.levels[1:], start=2):
         factor = factor_of(n, batch) if batch.changes else ""
+        changes = frames_of(batch.changes[factor][i]) if factor else ()
         own = tuple(boundary for boundary in found if boundary.level == n)
         compared = (level.evidence.kl_static, level.evidence.kl_change, level.evidence.threshold)
         curves = (values[i].double().cpu().numpy() for values in compared)
-        levels.append(LevelDecisions(n, factor, own, *curves))
+        levels.append(LevelDecisions(n, factor, changes, own, *curves))
     return tuple(levels)
 
 
 def boundaries_of(trace: Trace, i: int) -> list[Boundary]:
     """The boundaries of all levels in sequence i, without the first frame."""
-    found: list[Boundary] = []
-    for t in range(1, trace.c0.shape[1]):
-        now = [Evidence(*(v[:, t] for v in level.evidence)) for level in trace.levels]
-        found += batch_boundaries(now, i, t)
-    return found
+    of_sequence = (Evidence(*(values[i] for values in level.evidence)) for level in trace.levels)
+    frames = zip(*map(LevelEvidence.rows, of_sequence), strict=True)
+    return [boundary for t, levels in enumerate(frames) if t for boundary in boundaries(levels, t)]
 
 
 def frames_of(marks: NDArray[np.bool_]) -> tuple[int, ...]:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from vpr.data.pictures import as_images, save_images
 from vpr.events import Kind
-from vpr.pages.demo.demo_run import Clip, Detections
 from vpr.pages.palette import D_CH, D_ST, KINDS, THRESHOLD
-from vpr.pages.sequence_data import Curve, frames_of
+from vpr.pages.sequence_data import Curve, LevelDecisions, SequenceData
 from vpr.utils.figures import panels, require_matplotlib
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ EVENTS: dict[Kind, tuple[str, str]] = {  # marker and label
 }
 
 
-def write_animation(path: Path, clip: Clip, on_progress: Callable[[int], None]) -> None:
+def write_animation(path: Path, clip: SequenceData, on_progress: Callable[[int], None]) -> None:
     """Write a GIF; `on_progress` receives the number of frames that are drawn."""
     require_matplotlib()
     shown = []
@@ -47,7 +46,7 @@ def write_animation(path: Path, clip: Clip, on_progress: Callable[[int], None]) 
     save_images(path, shown + shown[-1:] * PAUSE, MILLISECONDS)
 
 
-def _frames(clip: Clip) -> Iterator[Pixels]:
+def _frames(clip: SequenceData) -> Iterator[Pixels]:
     with _figure(clip) as (figure, video, rows):
         picture = video.imshow(as_images(clip.frames[None])[0, 0])
         parts = [_level(axes, clip, level) for axes, level in zip(rows, clip.levels, strict=True)]
@@ -62,7 +61,7 @@ def _frames(clip: Clip) -> Iterator[Pixels]:
 
 
 @contextmanager
-def _figure(clip: Clip) -> Iterator[tuple[Figure, Axes, list[Axes]]]:
+def _figure(clip: SequenceData) -> Iterator[tuple[Figure, Axes, list[Axes]]]:
     """The video on the left, and a row for each level, the highest at the top."""
     count = len(clip.levels)
     height = BELOW + ABOVE + ROW * count
@@ -79,7 +78,7 @@ def _figure(clip: Clip) -> Iterator[tuple[Figure, Axes, list[Axes]]]:
         yield figure, video, rows
 
 
-def _level(axes: Axes, clip: Clip, level: Detections) -> list[tuple[Artist, Values]]:
+def _level(axes: Axes, clip: SequenceData, level: LevelDecisions) -> list[tuple[Artist, Values]]:
     """Prepare a row. Returns what grows with time, as artists with their values (T,) or more."""
     length = len(clip.frames)
     axes.set_xlim(-0.5, length - 0.5)
@@ -98,7 +97,7 @@ def _level(axes: Axes, clip: Clip, level: Detections) -> list[tuple[Artist, Valu
             parts.append((axes.plot([], [], label=label, transform=above, **style)[0], marks))
     if level.factor:
         true = np.full(length, np.nan)
-        true[list(frames_of(clip.changes[level.factor]))] = 0.0
+        true[list(level.changes)] = 0.0
         style = {"color": D_ST.light, "marker": 6, "ls": "", "ms": 9, "clip_on": False}
         parts.append((axes.plot([], [], label="true change", transform=above, **style)[0], true))
     curves = {
@@ -112,7 +111,7 @@ def _level(axes: Axes, clip: Clip, level: Detections) -> list[tuple[Artist, Valu
     return parts
 
 
-def _limits(level: Detections) -> tuple[float, float]:
+def _limits(level: LevelDecisions) -> tuple[float, float]:
     """Five decades below the largest value at most, and room for the marks above it."""
     values: Curve = np.concatenate([level.kl_static, level.kl_change, level.threshold])
     values = values[np.isfinite(values) & (values > 0)]

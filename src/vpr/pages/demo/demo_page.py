@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
-from vpr.pages.demo.demo_run import Clip, Demo, Detections, Outcome
+from vpr.pages.demo.demo_run import Demo
 from vpr.pages.demo.score_cards import legend, level_name, score_cards
 from vpr.pages.factors import factor_value, readable_factors
 from vpr.pages.frame_strip import strip
 from vpr.pages.sequence_curves import LogScale, curve_label, curves
+from vpr.pages.sequence_data import LevelDecisions, Outcome, SequenceData, scores_of
 from vpr.pages.sequence_marks import cross, disc, guides, listed, ring, ruler, truth_lane
 from vpr.pages.sequence_view import CELL, LANE, VIEWS, centre, evidence_rows, sequence_view, tip
 from vpr.pages.svg import drawing
@@ -18,7 +19,7 @@ EXACT = " Only the exact frame counts: an event one frame late is one missed and
 
 
 def demo_page(demo: Demo) -> str:
-    scales = [LogScale.over(levels) for levels in zip(*(c.levels for c in demo.clips), strict=True)]
+    scales = [LogScale.over(levels) for levels in demo.levels]
     levels = demo.clips[0].levels
     factors = " or the ".join(dict.fromkeys(escape(level.factor) for level in levels))
     dataset = escape(demo.dataset)
@@ -42,7 +43,7 @@ def demo_page(demo: Demo) -> str:
     )
 
 
-def _assignment(levels: tuple[Detections, ...]) -> str:
+def _assignment(levels: tuple[LevelDecisions, ...]) -> str:
     """Which level should follow which factor; empty with one level or without labels."""
     if len(levels) == 1 or not levels[0].factor:
         return ""
@@ -52,7 +53,7 @@ def _assignment(levels: tuple[Detections, ...]) -> str:
     return f" {', '.join(parts)}."
 
 
-def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> str:
+def _sequence(demo: Demo, clip: SequenceData, number: int, scales: list[LogScale]) -> str:
     length = len(clip.frames)
     decoded = strip(clip.reconstruction, f"the model's reconstruction of sequence {number}")
     rows = [
@@ -64,7 +65,7 @@ def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> st
     rows += [
         (
             curve_label(level_name(demo, level.level, level.factor), scale),
-            curves(level, scale, clip.changes_for(level)),
+            curves(level, scale),
         )
         for level, scale in zip(clip.levels, scales, strict=True)
     ]
@@ -73,7 +74,7 @@ def _sequence(demo: Demo, clip: Clip, number: int, scales: list[LogScale]) -> st
     )
 
 
-def _lanes(demo: Demo, clip: Clip) -> list[tuple[str, str]]:
+def _lanes(demo: Demo, clip: SequenceData) -> list[tuple[str, str]]:
     """The changes of each factor, if labelled, above the levels that should follow it."""
     rows: list[tuple[str, str]] = []
     for factor in dict.fromkeys(level.factor for level in clip.levels):
@@ -87,17 +88,17 @@ def _lanes(demo: Demo, clip: Clip) -> list[tuple[str, str]]:
     return rows
 
 
-def _level_lane(clip: Clip, level: Detections) -> str:
+def _level_lane(clip: SequenceData, level: LevelDecisions) -> str:
     missed = "".join(ring(centre(t), LANE / 2) for t in level.outcome.missed)
     shape = dict.fromkeys(level.outcome.false, cross)
     events = "".join(
         shape.get(b.frame, disc)(centre(b.frame), LANE / 2, b.kind) for b in level.boundaries
     )
-    content = guides(clip.changes_for(level), LANE) + missed + events
+    content = guides(level.changes, LANE) + missed + events
     return drawing(content, CELL * len(clip.frames), LANE, _lane_text(level))
 
 
-def _lane_text(level: Detections) -> str:
+def _lane_text(level: LevelDecisions) -> str:
     if not level.factor:
         return f"level {level.level}: events at {listed([b.frame for b in level.boundaries])}"
     found, missed, false = (listed(frames) for frames in level.outcome)
@@ -107,7 +108,7 @@ def _lane_text(level: Detections) -> str:
     )
 
 
-def _summary(clip: Clip) -> str:
+def _summary(clip: SequenceData) -> str:
     parts = []
     for level in clip.levels:
         if not level.factor:
@@ -116,12 +117,12 @@ def _summary(clip: Clip) -> str:
         found, missed, false = (len(frames) for frames in level.outcome)
         parts.append(
             f"level {level.level} found {found} of {found + missed} {escape(level.factor)} "
-            f"changes, {false} false · F1 {level.scores.f1:.2f}"
+            f"changes, {false} false · F1 {scores_of([level]).f1:.2f}"
         )
     return "<br>".join(parts)
 
 
-def _constants(demo: Demo, clip: Clip) -> str:
+def _constants(demo: Demo, clip: SequenceData) -> str:
     """The factors that are constant in this sequence."""
     line = " · ".join(
         f"{escape(name)} {factor_value(demo.dataset, name, clip.factors[name], 0)}"
@@ -130,7 +131,7 @@ def _constants(demo: Demo, clip: Clip) -> str:
     return f"<p>{line}</p>" if line else ""
 
 
-def frame_tips(demo: Demo, clip: Clip) -> list[str]:
+def frame_tips(demo: Demo, clip: SequenceData) -> list[str]:
     """The tooltip of each frame, as HTML."""
     shown = changing_factors(demo)
     return [_tip(demo, clip, shown, t) for t in range(len(clip.frames))]
@@ -152,7 +153,7 @@ def constant_factors(demo: Demo) -> list[str]:
     return [name for name in readable_factors(demo.clips[0].factors) if name not in changing]
 
 
-def _tip(demo: Demo, clip: Clip, shown: list[str], t: int) -> str:
+def _tip(demo: Demo, clip: SequenceData, shown: list[str], t: int) -> str:
     rows = [
         (escape(name), factor_value(demo.dataset, name, clip.factors[name], t)) for name in shown
     ]
@@ -161,10 +162,10 @@ def _tip(demo: Demo, clip: Clip, shown: list[str], t: int) -> str:
     return tip(t, rows)
 
 
-def _level_rows(demo: Demo, level: Detections, t: int) -> list[tuple[str, str]]:
+def _level_rows(demo: Demo, level: LevelDecisions, t: int) -> list[tuple[str, str]]:
     """Values and decision of a level, under its name if there are several."""
     name = level_name(demo, level.level, level.factor)
-    heading = [(f"<i>level {name}</i>", "")] if len(demo.pooled) > 1 else []
+    heading = [(f"<i>level {name}</i>", "")] if len(demo.levels) > 1 else []
     outcome = [("outcome", _outcome(level.outcome, t))] if demo.labelled else []
     return [*heading, *evidence_rows(level, t), *outcome]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
-from vpr.evaluation import Scores
 from vpr.events import Kind
 from vpr.pages.demo.demo_run import Demo
-from vpr.pages.demo.summary_table import Row, pooled_rows
+from vpr.pages.demo.summary_table import summary_row
+from vpr.pages.sequence_data import LevelDecisions, scores_of
 from vpr.pages.sequence_marks import change, cross, disc, ring
 from vpr.pages.svg import tag
 from vpr.pages.templates import fill
@@ -16,13 +16,12 @@ from vpr.pages.templates import fill
 
 def score_cards(demo: Demo) -> str:
     """A card for each level."""
-    rows = zip(pooled_rows(demo), demo.pooled, strict=True)
-    return "".join(_card(demo, row, scores) for row, scores in rows)
+    return "".join(_card(demo, levels) for levels in demo.levels)
 
 
 def level_name(demo: Demo, level: int, factor: str) -> str:
     """The number of a level, with the factor that it should follow if there are several levels."""
-    return f"{level} · {escape(factor)}" if factor and len(demo.pooled) > 1 else str(level)
+    return f"{level} · {escape(factor)}" if factor and len(demo.levels) > 1 else str(level)
 
 
 def legend(factors: str) -> str:
@@ -41,8 +40,9 @@ def legend(factors: str) -> str:
     return (_entries("shape", shapes) if factors else "") + _entries("colour", colours)
 
 
-def _card(demo: Demo, row: Row, scores: Scores) -> str:
-    """The pooled scores of one level, and its number of events of each kind."""
+def _card(demo: Demo, levels: Sequence[LevelDecisions]) -> str:
+    """The scores of one level in all clips, and its number of events of each kind."""
+    row, scores = summary_row(None, levels), scores_of(levels)
     measures: tuple[tuple[str, float], ...] = (
         ("F1", scores.f1),
         ("precision", scores.precision),

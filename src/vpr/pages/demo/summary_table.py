@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from vpr.evaluation import Scores
-from vpr.pages.demo.demo_run import Clip, Demo, Detections
+from vpr.pages.demo.demo_run import Demo
+from vpr.pages.sequence_data import LevelDecisions, SequenceData, scores_of
 
 
 class Row(NamedTuple):
@@ -33,19 +32,11 @@ class Row(NamedTuple):
 def summary_rows(demo: Demo) -> list[Row]:
     """A row per sequence and level, lowest level first, then a row per level over all sequences."""
     rows = [
-        _row(number, [level], level.scores)
+        summary_row(number, [level])
         for number, clip in enumerate(demo.clips, start=1)
         for level in clip.levels
     ]
-    return rows + pooled_rows(demo)
-
-
-def pooled_rows(demo: Demo) -> list[Row]:
-    """A row per level, over all sequences."""
-    return [
-        _row(None, [clip.levels[n] for clip in demo.clips], scores)
-        for n, scores in enumerate(demo.pooled)
-    ]
+    return rows + [summary_row(None, levels) for levels in demo.levels]
 
 
 def demo_json(demo: Demo) -> dict[str, Any]:
@@ -54,14 +45,13 @@ def demo_json(demo: Demo) -> dict[str, Any]:
         "dataset": demo.dataset,
         "seed": demo.seed,
         "length": len(demo.clips[0].frames),
-        "levels": [
-            _facts(row, scores) for row, scores in zip(pooled_rows(demo), demo.pooled, strict=True)
-        ],
+        "levels": [_facts(None, levels) for levels in demo.levels],
         "sequences": [_clip(number, clip) for number, clip in enumerate(demo.clips, start=1)],
     }
 
 
-def _row(sequence: int | None, levels: list[Detections], scores: Scores) -> Row:
+def summary_row(sequence: int | None, levels: Sequence[LevelDecisions]) -> Row:
+    """The row of one level in one sequence, or in several."""
     found, missed, false = (sum(len(lv.outcome[k]) for lv in levels) for k in range(3))
     kinds = Counter(b.kind for level in levels for b in level.boundaries)
     return Row(
@@ -77,36 +67,30 @@ def _row(sequence: int | None, levels: list[Detections], scores: Scores) -> Row:
         unexpected=kinds["unexpected"],
         both=kinds["both"],
         clock=kinds["clock"],
-        f1=scores.f1,
+        f1=scores_of(levels).f1,
     )
 
 
-def _facts(row: Row, scores: Scores) -> dict[str, Any]:
+def _facts(sequence: int | None, levels: Sequence[LevelDecisions]) -> dict[str, Any]:
     """Counts and scores; without labels only the counts of events."""
+    row = summary_row(sequence, levels)
     if row.factor:
-        return row._asdict() | scores._asdict()
+        return row._asdict() | scores_of(levels)._asdict()
     return {name: value for name, value in row._asdict().items() if name not in LABELLED_ONLY}
 
 
 LABELLED_ONLY = ("factor", "changes", "found", "missed", "false", "f1")
 
 
-def _clip(number: int, clip: Clip) -> dict[str, Any]:
+def _clip(number: int, clip: SequenceData) -> dict[str, Any]:
     return {
         "sequence": number,
-        "changes": {
-            lv.factor: np.flatnonzero(clip.changes[lv.factor]).tolist()
-            for lv in clip.levels
-            if lv.factor
-        },
-        "levels": [
-            _facts(_row(number, [level], level.scores), level.scores) | _events(level)
-            for level in clip.levels
-        ],
+        "changes": {level.factor: list(level.changes) for level in clip.levels if level.factor},
+        "levels": [_facts(number, [level]) | _events(level) for level in clip.levels],
     }
 
 
-def _events(level: Detections) -> dict[str, Any]:
+def _events(level: LevelDecisions) -> dict[str, Any]:
     """All events and, with labels, whether each is a true change."""
     events = [
         {name: _finite(value) for name, value in b._asdict().items()} for b in level.boundaries

@@ -33,21 +33,17 @@ def _strip(report: Report, shown: SequenceData, number: int, scales: list[LogSca
         (f"{escape(name)} changes", truth_lane(name, shown.changes[name]))
         for name in _changing_factors(report)
     ]
-    guided = [shown.changes_for(level) for level in shown.levels]
     rows = [("", ruler(length)), ("video", video), ("reconstruction", decoded), *truth]
+    rows += [(f"level {level.level} events", _lane(level, length)) for level in shown.levels]
     rows += [
-        (f"level {level.level} events", _lane(level, length, lines))
-        for level, lines in zip(shown.levels, guided, strict=True)
-    ]
-    rows += [
-        (curve_label(str(level.level), scale), curves(level, scale, lines))
-        for level, scale, lines in zip(shown.levels, scales, guided, strict=True)
+        (curve_label(str(level.level), scale), curves(level, scale))
+        for level, scale in zip(shown.levels, scales, strict=True)
     ]
     counts = (f"level {lv.level}: {len(lv.boundaries)} events" for lv in shown.levels)
     return sequence_view(number, rows, _tips(report, shown), " · ".join(counts))
 
 
-def _lane(level: LevelDecisions, length: int, changes: tuple[int, ...]) -> str:
+def _lane(level: LevelDecisions, length: int) -> str:
     """A bar for each event, and a disc at its start in the colour of the criterion."""
     starts = [b.frame for b in level.boundaries]
     top = (LANE - BAR) / 2
@@ -65,7 +61,7 @@ def _lane(level: LevelDecisions, length: int, changes: tuple[int, ...]) -> str:
     )
     discs = "".join(disc(centre(b.frame), LANE / 2, b.kind) for b in level.boundaries)
     label = f"level {level.level}: events begin at {listed(starts)}"
-    return drawing(guides(changes, LANE) + bars + discs, CELL * length, LANE, label)
+    return drawing(guides(level.changes, LANE) + bars + discs, CELL * length, LANE, label)
 
 
 def _changing_factors(report: Report) -> list[str]:
