@@ -120,15 +120,11 @@ class Block(nn.Module):
         s: Tensor,
         p: Belief,
         d_next: Tensor,
-        p_next: Belief | None = None,
     ) -> BlockState:
-        """The state after an update without an observation: the prior p replaces the posterior.
-
-        `p_next` is p(s | d_next, c), if the caller has it already.
-        """
+        """The state after an update without an observation: the prior p replaces the posterior."""
         from_c = self.q.of_c(c)
         context = self.q.of_d(d) + from_c
-        return BlockState(d, c, s, p, d_next, self._cache(p, d_next, c, context, from_c, p_next))
+        return BlockState(d, c, s, p, d_next, self._cache(p, d_next, c, context, from_c))
 
     @torch.no_grad()  # comparisons are not differentiated
     def _cache(
@@ -138,12 +134,11 @@ class Block(nn.Module):
         c: Tensor,
         context: Tensor,
         from_c: Tensor,
-        p_ch: Belief | None = None,
     ) -> ComparisonCache | None:
         if not self.compares:
             return None
         contexts = torch.stack([context, self.q.of_d(d_next) + from_c], 1)
-        return ComparisonCache.of(p_st, p_ch or self.p(d_next, c), contexts)
+        return ComparisonCache.of(p_st, self.p(d_next, c), contexts)
 
     def unroll(
         self, d: Tensor, x: Tensor, c: Tensor, noise: Tensor | None

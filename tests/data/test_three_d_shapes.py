@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +163,7 @@ def test_a_command_shows_how_rendering_goes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(three_d_shapes, "rooms", cache(rooms.__wrapped__))
     prepare(ThreeDShapesDynamic())
     assert len(drawn) == ROOM_COUNT
     assert [path.name for path in (tmp_path / "vpr").iterdir()] == ["3dsd-v1.safetensors"]

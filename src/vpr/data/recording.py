@@ -6,7 +6,6 @@ memory-mapped, so that processes share it and only the frames in use are read.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -53,9 +52,7 @@ def write_parts(
             file.seek(0)
             _write_header(file, dtype, (count, *shape))  # numpy leaves space for the number
 
-    own = path.with_name(f"{os.getpid()}-{path.name}")  # another process may write the same file
-    write_atomically(own, write)
-    own.replace(path)
+    write_atomically(path, write)
 
 
 def _write_header(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:

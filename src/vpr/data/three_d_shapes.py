@@ -160,12 +160,10 @@ class Rooms:
         return frames.numpy()
 
 
+@cache
 def rooms() -> Rooms:
     """The rooms of this process, with the user's cache."""
-    return _rooms(cache_folder() / f"3dsd-v{VERSION}.safetensors")
-
-
-_rooms = cache(Rooms)
+    return Rooms(cache_folder() / f"3dsd-v{VERSION}.safetensors")
 
 
 def _read_cache(path: Path) -> NDArray[np.uint8] | None:

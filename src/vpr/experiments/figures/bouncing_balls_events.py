@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vpr.config import RunConfig
-from vpr.experiments.runner.experiment import Claim, Experiment, Results, Scale
+from vpr.experiments.runner.experiment import Claim, Experiment, Results
 from vpr.experiments.runner.result_metrics import metric
-from vpr.experiments.runner.settings import describe, run_config
+from vpr.experiments.runner.settings import describe, single_run
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import level_claims, level_scores
 from vpr.experiments.shared.panels import draw_curve, score_axis
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
 
 FACTORS = {2: "colour"}
 RATES = {"f1": "F1", "recall": "true-positive rate", "fpr": "false-positive rate"}
-
-
-def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": run_config("bouncing-balls", scale)}
 
 
 def draw(results: Results) -> Figure:
@@ -54,7 +49,7 @@ EXPERIMENT = Experiment(
     paper="figure 13, appendix C.3",
     title="Bouncing Balls: F1, true- and false-positive rate of level 2 over training",
     cost="one training run of cpu/bouncing-balls",
-    variants=variants,
+    variants=single_run("bouncing-balls"),
     measure=measure_training(level_scores(FACTORS)),
     draw=draw,
     claims=claims,

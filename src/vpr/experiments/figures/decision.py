@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vpr.config import RunConfig
-from vpr.experiments.runner.experiment import Claim, Experiment, Results, Scale, Statement
+from vpr.experiments.runner.experiment import Claim, Experiment, Results, Statement
 from vpr.experiments.runner.result_metrics import metric
-from vpr.experiments.runner.settings import describe, run_config
+from vpr.experiments.runner.settings import describe, single_run
 from vpr.experiments.runner.training_runs import Inspection, Record, measure_training, record_steps
 from vpr.experiments.runner.verdicts import above
 from vpr.experiments.shared.moving_ball import LEVEL, training_curve
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
 EARLY = 500  # the step in the figure of the paper
 CURVES = ("f1_expected", "f1_unexpected")
 MOMENTS = {"early": "step 500", "annealed": "β reaches 1", "late": "end of training"}
-
-
-def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": run_config("moving-ball", scale)}
 
 
 def extract_metrics(record: Record) -> dict[str, Any]:
@@ -131,7 +126,7 @@ EXPERIMENT = Experiment(
     paper="figure 9, appendix A.2",
     title="Moving Ball: D_st, D_ch and threshold of level 2, early and late in training",
     cost="no training if criteria is done",
-    variants=variants,
+    variants=single_run("moving-ball"),
     measure=measure_training(extract_metrics),
     draw=draw,
     claims=claims,

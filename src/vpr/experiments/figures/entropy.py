@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vpr.config import RunConfig
-from vpr.experiments.runner.experiment import Claim, Experiment, Results, Scale, Statement
+from vpr.experiments.runner.experiment import Claim, Experiment, Results, Statement
 from vpr.experiments.runner.result_metrics import metric
-from vpr.experiments.runner.settings import describe, run_config
+from vpr.experiments.runner.settings import describe, single_run
 from vpr.experiments.runner.training_runs import Record, measure_training, record_steps
 from vpr.experiments.runner.verdicts import at_most
 from vpr.experiments.shared.moving_ball import training_curve
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
 
 LABELS = {"entropy_gap": "entropies", "cross_entropy_gap": "cross entropies"}
 COLOURS = {"entropy_gap": OTHERS[1], "cross_entropy_gap": OTHERS[0]}
-
-
-def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": run_config("moving-ball", scale)}
 
 
 def extract_metrics(record: Record) -> dict[str, Any]:
@@ -79,7 +74,7 @@ EXPERIMENT = Experiment(
     paper="figure 16, appendix C.5",
     title="Moving Ball, level 2: differences of entropies and of cross entropies in CE",
     cost="no training if criteria is done",
-    variants=variants,
+    variants=single_run("moving-ball"),
     measure=measure_training(extract_metrics),
     draw=draw,
     claims=claims,

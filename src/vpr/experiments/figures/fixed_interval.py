@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -16,14 +17,14 @@ from vpr.experiments.runner.settings import describe, run_config
 from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import above, at_least
 from vpr.experiments.shared.readers import SEED, evaluation_batch, reader_for, reader_scores
-from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
+from vpr.experiments.shared.sheets import draw_first_sheets, encode_sheet
 from vpr.generation.rollout_film import rollout_film
 from vpr.model import VPR
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 INTERVALS = (2, 4, 6, 8)
+TITLES = {"vpr": "subjective timescale"} | {
+    f"every-{n}": f"level 2 every {n} frames" for n in INTERVALS
+}
 OBSERVED = 25  # frames: level 2 updates at the last one, whatever its interval
 STEPS, SEQUENCES = 12, 256
 FACTOR, LEVELS = "colour", (1, 2)
@@ -55,22 +56,12 @@ def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
     }
 
 
-def draw(results: Results) -> Figure:
-    """The sheets of the first run of each variant."""
-    return draw_sheets({title(name): runs[0].metrics["sheet"] for name, runs in results.items()})
-
-
-def title(variant: str) -> str:
-    interval = variant.removeprefix("every-")
-    return "subjective timescale" if variant == "vpr" else f"level 2 every {interval} frames"
-
-
 def claims(results: Results) -> list[Claim]:
     rows = []
     for name, runs in results.items():
         papers = ("entirely", "no") if name == "vpr" else ("not entirely", "in part")
         for level, paper in zip(("2", "1"), papers, strict=True):
-            what = f"Moving Ball, {title(name)}: colour follows the state of level {level}"
+            what = f"Moving Ball, {TITLES[name]}: colour follows the state of level {level}"
             ours = metric(runs, "swaps", level, "follows")
             rows.append(Claim(what, f"{paper} (figure only)", ours, describe(runs)))
     return rows
@@ -83,7 +74,7 @@ def statements(results: Results) -> list[Statement]:
     vpr = metric(results["vpr"], "swaps", "2", "follows")
     text = "Moving Ball: level 2 of VPR represents the colour"
     return [at_least(text, vpr, 0.9)] + [
-        above(f"{text} more than {title(name)}", vpr, metric(runs, "swaps", "2", "follows"))
+        above(f"{text} more than {TITLES[name]}", vpr, metric(runs, "swaps", "2", "follows"))
         for name, runs in results.items()
         if name != "vpr"
     ]
@@ -96,7 +87,7 @@ EXPERIMENT = Experiment(
     cost="one training run of cpu/moving-ball; vpr is shared with criteria",
     variants=variants,
     measure=measure_model(evaluate),
-    draw=draw,
+    draw=partial(draw_first_sheets, titles=TITLES),
     claims=claims,
     statements=statements,
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,12 +20,9 @@ from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import at_least, at_most
 from vpr.experiments.shared.datasets import LEVEL_FACTORS, TITLES, dataset_runs
 from vpr.experiments.shared.readers import FRAMES, SEED, evaluation_batch, readable_data, reader_for
-from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
+from vpr.experiments.shared.sheets import draw_first_sheets, encode_sheet
 from vpr.generation.rollout_film import rollout_film
 from vpr.model import VPR
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EVENTS, SEQUENCES = 12, 64
 MIN_CORRECT = 0.9  # share of correct values
@@ -78,11 +76,6 @@ def _position_errors(
     return errors
 
 
-def draw(results: Results) -> Figure:
-    """The sheets of the first run of each dataset."""
-    return draw_sheets({TITLES[name]: runs[0].metrics["sheet"] for name, runs in results.items()})
-
-
 def claims(results: Results) -> list[Claim]:
     rows = []
     for dataset, runs in results.items():
@@ -121,7 +114,7 @@ EXPERIMENT = Experiment(
     cost="a minute per run; uses the models of criteria and 3dsd-events",
     variants=dataset_runs,
     measure=measure_model(evaluate),
-    draw=draw,
+    draw=partial(draw_first_sheets, titles=TITLES),
     claims=claims,
     statements=statements,
 )

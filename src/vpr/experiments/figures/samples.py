@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,12 +19,9 @@ from vpr.experiments.runner.training_runs import measure_model
 from vpr.experiments.runner.verdicts import at_least
 from vpr.experiments.shared.datasets import LEVEL_FACTORS
 from vpr.experiments.shared.readers import FRAMES, SEED, evaluation_batch, reader_for
-from vpr.experiments.shared.sheets import draw_sheets, encode_sheet
+from vpr.experiments.shared.sheets import draw_first_sheets, encode_sheet
 from vpr.generation.sample_film import sample_film
 from vpr.model import VPR
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SHOWN, SAMPLES, SEQUENCES = 12, 32, 64
 TITLES = {"3dsd": "3DSD", "maze": "Miniworld Maze"}
@@ -57,11 +55,6 @@ def _sample_statistics(model: VPR, config: RunConfig, folder: Path, level: int) 
         }
         for factor in FACTORS.values()
     }
-
-
-def draw(results: Results) -> Figure:
-    """The sheets of the first run of each dataset."""
-    return draw_sheets({TITLES[name]: runs[0].metrics["sheet"] for name, runs in results.items()})
 
 
 def claims(results: Results) -> list[Claim]:
@@ -103,7 +96,7 @@ EXPERIMENT = Experiment(
     cost="a minute per run; uses the models of 3dsd-events and maze-events",
     variants=variants,
     measure=measure_model(evaluate),
-    draw=draw,
+    draw=partial(draw_first_sheets, titles=TITLES),
     claims=claims,
     statements=statements,
 )

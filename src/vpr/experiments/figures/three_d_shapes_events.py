@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from vpr.config import RunConfig
-from vpr.experiments.runner.experiment import Experiment, Published, Scale
-from vpr.experiments.runner.settings import run_config
+from vpr.experiments.runner.experiment import Experiment, Published
+from vpr.experiments.runner.settings import single_run
 from vpr.experiments.runner.training_runs import measure_training
 from vpr.experiments.shared.levels import draw_levels, level_claims, level_scores
 
 FACTORS = {2: "wall", 3: "object"}
-
-
-def variants(scale: Scale) -> dict[str, RunConfig]:
-    return {"both": run_config("3dsd", scale)}
 
 
 EXPERIMENT = Experiment(
@@ -22,7 +17,7 @@ EXPERIMENT = Experiment(
     paper="figure 3c",
     title="3D Shapes Dynamic: F1 of level 2 (wall) and level 3 (object) over training",
     cost="one training run of cpu/3dsd",
-    variants=variants,
+    variants=single_run("3dsd"),
     measure=measure_training(level_scores(FACTORS)),
     draw=partial(draw_levels, factors=FACTORS),
     claims=partial(level_claims, factors=FACTORS, dataset="3DSD", paper=Published(0.97, 0.02)),

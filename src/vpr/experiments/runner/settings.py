@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 
 from vpr.config import Data, RunConfig, TrainingConfig
@@ -25,6 +25,11 @@ def run_config(name: str, scale: Scale) -> RunConfig:
     if scale != "tiny":
         return preset(f"{scale}/{name}")
     return _tiny(preset(f"cpu/{name}"))
+
+
+def single_run(name: str) -> Callable[[Scale], dict[str, RunConfig]]:
+    """The `variants` of an experiment on one preset, with both criteria."""
+    return lambda scale: {"both": run_config(name, scale)}
 
 
 def scaled_count(config: RunConfig, count: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import torch
@@ -34,9 +33,7 @@ def reader_for(config: RunConfig, runs: Path) -> Reader:
     key = json.dumps([VERSION, to_dict(data), steps], sort_keys=True).encode()
     path = runs / f"extractor-{hashlib.sha256(key).hexdigest()[:8]}.safetensors"
     if not path.exists():
-        temporary = path.with_name(f"{os.getpid()}-{path.name}")  # runs may do this in parallel
-        write_tensors(temporary, fit_extractor(data, steps).state_dict(), {})
-        temporary.replace(path)
+        write_tensors(path, fit_extractor(data, steps).state_dict(), {})
     extractor = Extractor(data.counts)
     extractor.load_state_dict(read_tensors(path)[0])
     return extractor.eval()

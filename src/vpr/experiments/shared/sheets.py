@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
+from vpr.experiments.runner.experiment import Results
 from vpr.generation.film import Film, Pixels, sheet
 from vpr.utils.figures import panels
 
@@ -30,6 +31,11 @@ def encode_sheet(film: Film) -> str:
 
 def decode_image(text: str) -> Pixels:
     return np.asarray(Image.open(BytesIO(b64decode(text))))
+
+
+def draw_first_sheets(results: Results, titles: Mapping[str, str]) -> Figure:
+    """The metric `sheet` of the first run of each variant."""
+    return draw_sheets({titles[name]: runs[0].metrics["sheet"] for name, runs in results.items()})
 
 
 def draw_sheets(sheets: Mapping[str, str]) -> Figure:
