@@ -6,13 +6,13 @@ import torch
 
 from vpr.data import MovingBall, ThreeDShapesDynamic, evaluation_rng
 from vpr.evaluation.extractor import Extractor, fit_extractor
-from vpr.evaluation.factor_readers import BallReader, accuracy
+from vpr.evaluation.factor_readers import accuracy, read_ball
 
 
 @pytest.mark.parametrize("size", [16, 64])
 def test_every_true_ball_has_its_colour_and_place(size: int) -> None:
     batch = MovingBall(size=size).batch(8, 20, evaluation_rng(0))
-    reading = BallReader()(torch.from_numpy(batch.frames))
+    reading = read_ball(torch.from_numpy(batch.frames))
     assert accuracy(reading, batch.factors) == {"colour": 1.0}
     true = batch.factors["position"]
     inside = ((true > size / 8) & (true < size * 7 / 8)).all(-1)  # no part of it out of the frame
@@ -23,10 +23,9 @@ def test_every_true_ball_has_its_colour_and_place(size: int) -> None:
 def test_a_faint_or_missing_ball_has_no_colour() -> None:
     batch = MovingBall().batch(2, 3, evaluation_rng(0))
     frames = torch.from_numpy(batch.frames)
-    read = BallReader()
-    assert (read(torch.zeros_like(frames))["colour"] == -1).all()
-    assert (read(0.3 * frames)["colour"] == -1).all()
-    assert (read(0.7 * frames)["colour"] == batch.factors["colour"]).all()
+    assert (read_ball(torch.zeros_like(frames))["colour"] == -1).all()
+    assert (read_ball(0.3 * frames)["colour"] == -1).all()
+    assert (read_ball(0.7 * frames)["colour"] == batch.factors["colour"]).all()
 
 
 def test_accuracy_is_of_integer_factors() -> None:

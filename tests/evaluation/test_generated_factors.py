@@ -9,7 +9,7 @@ from tests.baselines.made import video as baseline_video
 from tests.conftest import tiny_run
 from vpr import VPR, rollout, sample
 from vpr.data import MovingBall, ThreeDShapesDynamic, evaluation_rng
-from vpr.evaluation.factor_readers import CHUNK, BallReader, Reading
+from vpr.evaluation.factor_readers import CHUNK, Reading, read_ball
 from vpr.evaluation.generated_factors import (
     ROLLOUT_CHUNK,
     advances_by_one,
@@ -61,14 +61,14 @@ def test_values_are_read_from_a_rollout(model: VPR, video: torch.Tensor) -> None
     with torch.no_grad():
         state = model.observe(video).state
     frames = rollout(model, state, 2, 3).frames
-    read = read_rollout(model, BallReader(), video, 2, 3)
-    np.testing.assert_array_equal(read["colour"], BallReader()(frames)["colour"])
+    read = read_rollout(model, read_ball, video, 2, 3)
+    np.testing.assert_array_equal(read["colour"], read_ball(frames)["colour"])
     assert read["position"].shape == (CHUNK + 2, 3, 2)
 
 
 def test_samples_have_a_seed(model: VPR, video: torch.Tensor) -> None:
     one, two, other = (
-        read_rollout(model, BallReader(), video, 2, 3, below="samples", seed=seed)
+        read_rollout(model, read_ball, video, 2, 3, below="samples", seed=seed)
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one["position"], two["position"])
@@ -78,8 +78,8 @@ def test_samples_have_a_seed(model: VPR, video: torch.Tensor) -> None:
 def test_present_is_read_from_the_last_reconstruction(model: VPR, video: torch.Tensor) -> None:
     with torch.no_grad():
         frames = model.reconstruct(model.observe(video).c0[:, -1])
-    read = read_reconstruction(model, BallReader(), video)
-    np.testing.assert_array_equal(read["colour"], BallReader()(frames)["colour"])
+    read = read_reconstruction(model, read_ball, video)
+    np.testing.assert_array_equal(read["colour"], read_ball(frames)["colour"])
 
 
 def test_entropy_is_that_of_the_shares_averaged_over_trials() -> None:
@@ -94,8 +94,8 @@ def test_a_trial_is_the_draws_of_a_sequence(model: VPR, video: torch.Tensor) -> 
     with torch.no_grad():
         state = model.observe(video[:3]).state
     frames = sample(model, state, 1, 4, torch.Generator().manual_seed(7)).frames
-    read = read_draws(model, BallReader(), video[:3], 1, 4, seed=7)
-    np.testing.assert_array_equal(read["position"], BallReader()(frames)["position"])
+    read = read_draws(model, read_ball, video[:3], 1, 4, seed=7)
+    np.testing.assert_array_equal(read["position"], read_ball(frames)["position"])
     assert read["colour"].shape == (3, 4)
 
 

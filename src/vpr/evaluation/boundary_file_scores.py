@@ -31,7 +31,7 @@ def evaluate_boundaries(
     scales = {tolerance.scale for tolerance in tolerances}
     finder = LabelledVideos(predicted, truths, scales, annotators)
     videos = finder.find()
-    keys = _keys(_levels(videos, level), tolerances)
+    keys = [(each, tolerance) for each in _levels(videos, level) for tolerance in tolerances]
     by_file = {video.name: {key: _summed_counts(video, *key) for key in keys} for video in videos}
     summed = {key: sum((each[key] for each in by_file.values()), MatchCounts()) for key in keys}
     return {
@@ -47,10 +47,6 @@ def evaluate_boundaries(
 
 
 Key = tuple[int | None, Tolerance]
-
-
-def _keys(levels: Sequence[int | None], tolerances: Sequence[Tolerance]) -> list[Key]:
-    return [(level, tolerance) for level in levels for tolerance in tolerances]
 
 
 def _levels(videos: Sequence[Video], level: int | None) -> list[int | None]:

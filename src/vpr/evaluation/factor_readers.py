@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,12 +17,7 @@ from vpr.model import VPR
 CHUNK = 8  # sequences per batch, to bound the memory
 
 Reading = dict[str, NDArray[Any]]  # factor → values (...), −1 if unreadable
-
-
-class Reader(Protocol):
-    """Reads pictures (..., *frame) of a dataset or a model."""
-
-    def __call__(self, frames: Tensor) -> Reading: ...
+Reader = Callable[[Tensor], Reading]  # of pictures (..., *frame) of a dataset or a model
 
 
 def concatenate(parts: list[Reading], axis: int = 0) -> Reading:
@@ -39,23 +34,21 @@ def read_in_batches(
     return concatenate([read(part) for part in parts])
 
 
-class BallReader:
-    """Colour and position of the ball, in closed form.
+def read_ball(frames: Tensor) -> Reading:
+    """Colour and position of the ball in pictures (..., 3, H, W), in closed form.
 
     Pixels are weighted by the square of their brightness. The colour is the entry of the palette
     nearest to their mean, or −1 if that is nearer to black; the position is their centre.
     """
-
-    def __call__(self, frames: Tensor) -> Reading:
-        pixels = frames.float().cpu()
-        weight = pixels.amax(-3, keepdim=True) ** 2  # (..., 1, H, W)
-        total = weight.sum((-2, -1)).clamp(min=1e-6)  # (..., 1)
-        mean = (weight * pixels).sum((-2, -1)) / total  # (..., 3)
-        palette = torch.from_numpy(np.concatenate([np.zeros_like(COLOURS[:1]), COLOURS]))
-        colour = (mean.unsqueeze(-2) - palette).square().sum(-1).argmin(-1) - 1
-        y, x = (torch.arange(size, dtype=torch.float32) for size in pixels.shape[-2:])
-        place = [(weight.sum(-1) * y).sum(-1) / total, (weight.sum(-2) * x).sum(-1) / total]
-        return {"position": torch.cat(place, -1).numpy(), "colour": colour.numpy()}
+    pixels = frames.float().cpu()
+    weight = pixels.amax(-3, keepdim=True) ** 2  # (..., 1, H, W)
+    total = weight.sum((-2, -1)).clamp(min=1e-6)  # (..., 1)
+    mean = (weight * pixels).sum((-2, -1)) / total  # (..., 3)
+    palette = torch.from_numpy(np.concatenate([np.zeros_like(COLOURS[:1]), COLOURS]))
+    colour = (mean.unsqueeze(-2) - palette).square().sum(-1).argmin(-1) - 1
+    y, x = (torch.arange(size, dtype=torch.float32) for size in pixels.shape[-2:])
+    place = [(weight.sum(-1) * y).sum(-1) / total, (weight.sum(-2) * x).sum(-1) / total]
+    return {"position": torch.cat(place, -1).numpy(), "colour": colour.numpy()}
 
 
 def accuracy(reading: Reading, true: Reading) -> dict[str, float]:

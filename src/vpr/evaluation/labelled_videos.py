@@ -124,7 +124,8 @@ def _by_annotator(labels: Mapping[str, Marks]) -> dict[str, Marks]:
 def _by_name(folder: Path) -> dict[str, Path]:
     """Files by path in the folder, without the suffix."""
     paths = sorted(path for path in folder.rglob("*") if _is_labels(path))
-    paths.sort(key=lambda path: _preference(path), reverse=True)  # the first one is used
+    # The last of a name is used, the one whose suffix comes first.
+    paths.sort(key=lambda path: SUFFIXES.index(path.suffix.lower()), reverse=True)
     named = {str(path.relative_to(folder).with_suffix("")): path for path in paths}
     if not named:
         raise VPRError(f"no {', '.join(SUFFIXES)} files in {folder}")
@@ -134,7 +135,3 @@ def _by_name(folder: Path) -> dict[str, Path]:
 def _is_labels(path: Path) -> bool:
     known = path.suffix.lower() in SUFFIXES and not path.name.endswith(SKIPPED)
     return known and path.is_file()
-
-
-def _preference(path: Path) -> int:
-    return SUFFIXES.index(path.suffix.lower())

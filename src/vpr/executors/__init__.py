@@ -13,7 +13,7 @@ from vpr.executors.processes import Processes, ThisProcess
 Backend = Literal["local", "ray", "slurm"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
-__all__ = ["PLACES", "Executor", "Place", "make_executor"]
+__all__ = ["BACKENDS", "Backend", "Executor", "make_executor"]
 
 
 def make_executor(backend: Backend, workers: int | None, logs: Path, *, reuse: bool) -> Executor:

@@ -42,11 +42,9 @@ class Feed:
         frames: Iterable[Frame],
         buffer_size: int = BUFFER_SIZE,
         paced: bool = False,
-        clock: Callable[[], float] = monotonic,
         drops: bool = True,
     ) -> None:
-        self.frames, self.buffer_size, self.paced, self.clock = frames, buffer_size, paced, clock
-        self.drops = drops
+        self.frames, self.buffer_size, self.paced, self.drops = frames, buffer_size, paced, drops
         self._waiting: deque[Arrival] = deque()
         self._changed = threading.Condition()
         self._dropped = 0  # since the last frame that was taken
@@ -81,7 +79,7 @@ class Feed:
             for frame in self._paced_frames() if self.paced else self.frames:
                 if self._stop.is_set():
                     break
-                self._put(Arrival(frame, self.clock()))
+                self._put(Arrival(frame, monotonic()))
         except Exception as failure:  # raised again in the thread that takes the frames
             self._failure = failure
         finally:
@@ -107,6 +105,6 @@ class Feed:
         start: float | None = None
         for frame in self.frames:
             time = float(frame.time)
-            start = self.clock() - time if start is None else start
-            self._stop.wait(max(start + time - self.clock(), 0))
+            start = monotonic() - time if start is None else start
+            self._stop.wait(max(start + time - monotonic(), 0))
             yield frame

@@ -20,8 +20,8 @@ MAX_DELAY = 1.0  # seconds behind its timestamps, above which a source is report
 class JSONLines:
     """Writes each line at once, without buffering."""
 
-    def __init__(self, file: TextIO, notices: Notices | None = None) -> None:
-        self.file, self.notices = file, notices or Notices()
+    def __init__(self, file: TextIO) -> None:
+        self.file, self.notices = file, Notices()
 
     def show(self, seen: WatchedFrame) -> None:
         place = {"frame": seen.frame.number, "time": float(seen.frame.time)}

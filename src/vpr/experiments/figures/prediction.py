@@ -64,7 +64,7 @@ def evaluate(model: VPR, config: RunConfig, folder: Path) -> dict[str, Any]:
 
 
 def draw(results: Results) -> Figure:
-    factors = {factor: dataset for factor, (dataset, _) in slow_factors(results).items()}
+    factors = slow_factors(results)
     with panels(2) as (figure, (over, whole)):
         for factor, dataset in factors.items():
             label = f"{TITLES[dataset]}, {factor}"
@@ -80,7 +80,7 @@ def draw(results: Results) -> Figure:
 
 def claims(results: Results) -> list[Claim]:
     rows = []
-    for factor, (dataset, _) in slow_factors(results).items():
+    for factor, dataset in slow_factors(results).items():
         runs, name = results[dataset], f"{TITLES[dataset]}, 200 events ahead, {factor}"
         setting, row = describe(runs), prediction_row(TITLES[dataset], factor)
         right, steps = (metric(runs, factor, key) for key in ("accuracy", "steps"))

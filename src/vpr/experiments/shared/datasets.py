@@ -62,10 +62,14 @@ def dataset_runs(scale: Scale) -> dict[str, RunConfig]:
     return {name: run_config(name, scale) for name in TITLES}
 
 
-def slow_factors(results: Results) -> dict[str, tuple[str, int]]:
-    """Factor → dataset and level, for levels 2 to N of the datasets with results."""
-    levels = [(each, *item) for each in results for item in LEVEL_FACTORS[each].items()]
-    return {factor: (dataset, level) for dataset, level, factor in levels if level > 1}
+def slow_factors(results: Results) -> dict[str, str]:
+    """Factor → dataset, for levels 2 to N of the datasets with results."""
+    return {
+        factor: dataset
+        for dataset in results
+        for level, factor in LEVEL_FACTORS[dataset].items()
+        if level > 1
+    }
 
 
 def nested_world(world: int, scale: Scale) -> RunConfig:

@@ -12,7 +12,7 @@ from vpr.config import RunConfig
 from vpr.data import Batch, MovingBall, ThreeDShapesDynamic, evaluation_rng, unseen
 from vpr.errors import VPRError
 from vpr.evaluation.extractor import VERSION, Extractor, fit_extractor
-from vpr.evaluation.factor_readers import BallReader, Reader, accuracy
+from vpr.evaluation.factor_readers import Reader, accuracy, read_ball
 from vpr.evaluation.generated_factors import read_reconstruction
 from vpr.experiments.runner.settings import scaled_count
 from vpr.model import VPR
@@ -28,7 +28,7 @@ def reader_for(config: RunConfig, runs: Path) -> Reader:
     """A closed-form reader for the ball; for 3DSD an extractor, trained once per folder `runs`."""
     data = readable_data(config)
     if isinstance(data, MovingBall):
-        return BallReader()
+        return read_ball
     steps = scaled_count(config, STEPS)
     key = json.dumps([VERSION, to_dict(data), steps], sort_keys=True).encode()
     path = runs / f"extractor-{hashlib.sha256(key).hexdigest()[:8]}.safetensors"

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from vpr.data import Batch, Dataset
 from vpr.errors import VPRError
@@ -23,7 +22,10 @@ SHOWN_SEQUENCES = 2  # sequences on the page
 
 
 class LevelObservations(NamedTuple):
-    """One level over all sequences, (B, T) each; NaN where it was not evaluated."""
+    """One level over all sequences, (B, T) each; NaN where it was not evaluated.
+
+    After `kl`, the fields are those of `Evidence`.
+    """
 
     mean: NDArray[np.float32]  # (B, T, S) of the current posterior
     kl: NDArray[np.float32]
@@ -77,11 +79,7 @@ def observe_sequences(
 
 
 def _observations(level: LevelTrace) -> LevelObservations:
-    found = level.evidence
-    numbers = (level.q.mean, level.kl, found.kl_static, found.kl_change, found.threshold)
-    marks = (found.expected, found.unexpected, found.boundary)
-    return LevelObservations._make([*map(_array, numbers), *(each.cpu().numpy() for each in marks)])
-
-
-def _array(values: Tensor) -> NDArray[np.float32]:
-    return values.float().cpu().numpy()
+    values = (level.q.mean, level.kl, *level.evidence)
+    return LevelObservations._make(
+        (each if each.dtype == torch.bool else each.float()).cpu().numpy() for each in values
+    )
