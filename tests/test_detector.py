@@ -14,8 +14,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from vpr.block import InferenceBlock
 from vpr.events import Always, Clockwork, Decision, Evidence, LevelEvidence, Rule, Subjective
-from vpr.fast.inference_block import InferenceBlock
 from vpr.model import VPR
 from vpr.state import State
 from vpr.stream import LOOKAHEAD, Detector

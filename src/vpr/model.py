@@ -15,11 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from vpr.beliefs import Belief, kl
-from vpr.block import Block, BlockState, Updates
+from vpr.block import Block, BlockState, InferenceBlock, Updates
 from vpr.config import ModelConfig, make_rule
 from vpr.errors import VPRError
 from vpr.events import Evidence, Window
-from vpr.fast.inference_block import InferenceBlock
 from vpr.nets import make_codec
 from vpr.nets.likelihood import make_likelihood
 from vpr.state import LevelTrace, Loss, State, Trace, UpdateIndex

@@ -14,10 +14,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from vpr.block import InferenceBlock
 from vpr.errors import VPRError
-from vpr.events import Boundary, LevelEvidence, boundaries
-from vpr.fast.inference_block import InferenceBlock
-from vpr.fast.single_window import SingleWindow
+from vpr.events import Boundary, LevelEvidence, Window, boundaries
 from vpr.model import VPR, Encodings, LazyEncodings, Nets
 from vpr.state import State
 from vpr.utils.checks import check_frames, check_values
@@ -166,3 +165,34 @@ class _ChunkEncodings(NamedTuple):
             x = tuple(each[place : place + 1] for each in x)
             projected = None if projected is None else projected[place : place + 1]
         return LazyEncodings(self.nets, list(x), {} if projected is None else {1: projected})
+
+
+class SingleWindow:
+    """A copy of a `Window` of one sequence, changed in place; `pushed` is a plain number.
+
+    Plain version: `vpr.events.Window`, compared in tests/test_single_window.py.
+    """
+
+    def __init__(self, window: Window) -> None:
+        self.values, self.pushed = window.values.clone(), int(window.pushed)
+
+    def window(self) -> Window:
+        pushed = torch.tensor([self.pushed], device=self.values.device)
+        return Window(self.values.clone(), pushed)
+
+    def means(self, values: Tensor) -> Tensor:  # (R,) → (R,)
+        """The mean before each of `values`, if they were pushed one after the other."""
+        if len(values) > 1:
+            return self.window().after_each(values).mean()[:-1]
+        filled = min(self.pushed, self.values.shape[1])
+        return self.values.sum(1) / filled if filled else self.values.new_tensor([math.inf])
+
+    def push(self, values: Tensor) -> None:  # (R,)
+        size = self.values.shape[1]
+        self.pushed += len(values)
+        values = values[-size:]
+        start = (self.pushed - len(values)) % size
+        fitting = min(len(values), size - start)
+        self.values[0, start : start + fitting] = values[:fitting]
+        if fitting < len(values):
+            self.values[0, : len(values) - fitting] = values[fitting:]

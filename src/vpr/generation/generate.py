@@ -12,9 +12,8 @@ import torch
 from torch import Tensor
 
 from vpr.beliefs import Belief
-from vpr.block import BlockState
+from vpr.block import BlockState, InferenceBlock
 from vpr.errors import VPRError
-from vpr.fast.inference_block import InferenceBlock
 from vpr.model import VPR, with_fixed_start
 from vpr.state import State
 from vpr.utils.checks import check_count, check_level, check_state

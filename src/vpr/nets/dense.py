@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from vpr.beliefs import Belief
-from vpr.fast.loop_linear import LoopLinear
 
 SLOPE = 0.3  # of every Leaky ReLU, the default of Keras; the paper does not give one
 
@@ -70,6 +71,48 @@ class ResidualStack(nn.Module):
 
     def forward(self, x: Tensor, *extra: Tensor) -> Tensor:  # (..., width) → (..., width)
         return torch.add(self.net(torch.cat([x, *extra], -1)), x, alpha=0.1)
+
+
+class LoopLinear:
+    """y_k = base_k + x_k Wᵀ, to be called for k = 0, 1, … in this order.
+
+    Autograd would compute one product per step for the gradient of W and add them up, which takes
+    as long as the rest of the backward pass. Here the steps only store their x_k. The gradients of
+    all y_k arrive at `base`, where a single product gives the gradient of W.
+
+    Plain version: `torch.nn.Linear` called K times, compared in tests/nets/test_loop_linear.py.
+    """
+
+    def __init__(self, weight: Tensor, base: Tensor) -> None:  # (out, in), (K, B, out)
+        self.inputs: list[Tensor] = []
+        self.base = _WeightGradient.apply(base, weight, self.inputs).unbind(0)  # type: ignore[no-untyped-call]
+        self.weight = weight.detach().t()
+
+    @classmethod
+    def from_layer(cls, weight: Tensor, bias: Tensor, steps: int, rows: int) -> LoopLinear:
+        """An ordinary linear layer, for `steps` calls with `rows` rows each."""
+        return cls(weight, bias.expand(steps, rows, -1))
+
+    def __call__(self, x: Tensor) -> Tensor:  # (B, in) → (B, out)
+        base = self.base[len(self.inputs)]
+        self.inputs.append(x.detach())
+        return torch.addmm(base, x, self.weight)
+
+
+class _WeightGradient(torch.autograd.Function):
+    """The identity of `base`; its backward pass also computes the gradient of the weight."""
+
+    @staticmethod
+    def forward(ctx: Any, base: Tensor, weight: Tensor, inputs: list[Tensor]) -> Tensor:
+        ctx.inputs = inputs
+        return base.view_as(base)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, Tensor, None]:
+        (grad,) = grad_outputs  # (K, B, out)
+        inputs = torch.cat(ctx.inputs).to(grad)  # under autocast their dtype may differ
+        return grad, grad.flatten(0, 1).t() @ inputs, None
 
 
 class GaussianHead(nn.Module):

@@ -6,8 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from vpr.fast.loop_linear import LoopLinear
-from vpr.nets.dense import GaussianHead, Transition
+from vpr.nets.dense import GaussianHead, LoopLinear, Transition
 
 STEPS, ROWS, WIDTH = 5, 3, 4
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from vpr.events import Window
-from vpr.fast.single_window import SingleWindow
+from vpr.stream import SingleWindow
 
 VALUES = torch.rand(40, generator=torch.Generator().manual_seed(0))
 
