@@ -83,7 +83,7 @@ class MiniworldMaze:
             "a heading_noise from 0 to 15 degrees": 0 <= self.heading_noise <= 15,
             "1 or more walks, and unseen_walks": min(self.walks, self.unseen_walks) >= 1,
             "walks of 2 frames or more": self.frames >= 2,
-            f"at most {MAX_FRAMES} frames in all": self._all_frames() <= MAX_FRAMES,
+            f"at most {MAX_FRAMES} frames in all": math.prod(self._layout().shape) <= MAX_FRAMES,
         }
         for rule, holds in rules.items():
             if not holds:
@@ -142,9 +142,6 @@ class MiniworldMaze:
             inside = way.hallway // HALLWAYS_PER_WORLD == first // HALLWAYS_PER_WORLD
             world = plan.part(first - 1, first + HALLWAYS_PER_WORLD + HALLWAYS_AHEAD)
             records["frame"][inside] = render_frames(world, way.position[inside])
-
-    def _all_frames(self) -> int:
-        return (self.walks + self.unseen_walks) * self.frames
 
     def _layout(self) -> Layout:
         return Layout(record_type(FRAME, LABELS), (self.walks + self.unseen_walks, self.frames))

@@ -56,7 +56,7 @@ def _frames(clip: SequenceData) -> Iterator[Pixels]:
             picture.set_data(pixels)
             video.set_title(f"frame {t}")
             for artist, values in (pair for level in parts for pair in level):
-                artist.set_data(*_until(values, t))
+                artist.set_data(np.arange(t + 1), values[: t + 1])
             yield _render(figure)
 
 
@@ -124,11 +124,6 @@ def _limits(level: LevelDecisions) -> tuple[float, float]:
 def _legend(rows: list[Axes]) -> Iterator[tuple[Artist, str]]:
     for axes in rows:
         yield from zip(*axes.get_legend_handles_labels(), strict=True)
-
-
-def _until(values: Values, t: int) -> tuple[NDArray[np.integer[Any]], Values]:
-    """Frames and values up to frame t."""
-    return np.arange(t + 1), values[: t + 1]
 
 
 def _render(figure: Figure) -> Pixels:
