@@ -24,9 +24,9 @@ from vpr.model import VPR
 from vpr.pages.demo import Demo, demo_json, demo_page, run_demo, summary_rows
 from vpr.pages.demo.demo_animation import PAUSE, write_animation
 from vpr.pages.demo.demo_page import frame_tips
+from vpr.pages.demo.demo_run import scores_of
 from vpr.pages.factors import NAMES
 from vpr.pages.sequence_curves import LogScale
-from vpr.pages.sequence_data import scores_of
 from vpr.pages.sequence_marks import listed
 from vpr.pages.sequence_view import CELL, FRAME
 

@@ -71,8 +71,8 @@ def add_sequences(
     add_number(parser, "--seed", seed, "Random seed.")
 
 
-def add_threads(parser: argparse.ArgumentParser, default: int) -> None:
-    add_number(parser, "--threads", default, "Number of CPU threads.")
+def add_threads(parser: argparse.ArgumentParser, default: int, note: str = "") -> None:
+    add_number(parser, "--threads", default, f"Number of CPU threads{note}.")
 
 
 def add_executor(parser: argparse.ArgumentParser, jobs: int) -> None:

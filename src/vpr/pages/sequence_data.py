@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from vpr.data import Batch, factor_of
-from vpr.evaluation import Scores, score
 from vpr.events import Boundary, Evidence, LevelEvidence, boundaries
 from vpr.model import VPR
 from vpr.state import Trace
@@ -47,15 +45,6 @@ class LevelDecisions:
         events, true = {boundary.frame for boundary in self.boundaries}, set(self.changes)
         parts = (events & true, true - events, events - true)
         return Outcome(*(tuple(sorted(part)) for part in parts))
-
-
-def scores_of(levels: Sequence[LevelDecisions]) -> Scores:
-    """Scores of one level over several sequences; all 0 without labels."""
-    detected, true = (np.zeros((len(levels), len(levels[0].kl_static)), bool) for _ in range(2))
-    for i, level in enumerate(levels):
-        detected[i, [boundary.frame for boundary in level.boundaries]] = bool(level.factor)
-        true[i, list(level.changes)] = True
-    return score(detected, true)
 
 
 @dataclass(frozen=True)

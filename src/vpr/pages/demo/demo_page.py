@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
-from vpr.pages.demo.demo_run import Demo
+from vpr.pages.demo.demo_run import Demo, scores_of
 from vpr.pages.demo.score_cards import legend, level_name, score_cards
 from vpr.pages.factors import factor_value, readable_factors
 from vpr.pages.frame_strip import strip
 from vpr.pages.sequence_curves import LogScale, curve_label, curves
-from vpr.pages.sequence_data import LevelDecisions, Outcome, SequenceData, scores_of
+from vpr.pages.sequence_data import LevelDecisions, Outcome, SequenceData
 from vpr.pages.sequence_marks import cross, disc, guides, listed, ring, ruler, truth_lane
 from vpr.pages.sequence_view import CELL, LANE, VIEWS, centre, evidence_rows, sequence_view, tip
 from vpr.pages.svg import drawing

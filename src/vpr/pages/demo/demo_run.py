@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from vpr.data import Dataset, evaluation_rng, unseen
 from vpr.errors import VPRError
+from vpr.evaluation import Scores, score
 from vpr.model import VPR
 from vpr.pages.sequence_data import LevelDecisions, SequenceData, first_sequences
 from vpr.utils.checks import check_request
@@ -27,6 +30,15 @@ class Demo(NamedTuple):
     def levels(self) -> list[tuple[LevelDecisions, ...]]:
         """Each level in all clips, level 2 first."""
         return list(zip(*(clip.levels for clip in self.clips), strict=True))
+
+
+def scores_of(levels: Sequence[LevelDecisions]) -> Scores:
+    """Scores of one level over several sequences; all 0 without labels."""
+    detected, true = (np.zeros((len(levels), len(levels[0].kl_static)), bool) for _ in range(2))
+    for i, level in enumerate(levels):
+        detected[i, [boundary.frame for boundary in level.boundaries]] = bool(level.factor)
+        true[i, list(level.changes)] = True
+    return score(detected, true)
 
 
 @torch.no_grad()

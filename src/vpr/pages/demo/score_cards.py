@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from vpr.events import Kind
-from vpr.pages.demo.demo_run import Demo
+from vpr.pages.demo.demo_run import Demo, scores_of
 from vpr.pages.demo.summary_table import summary_row
-from vpr.pages.sequence_data import LevelDecisions, scores_of
+from vpr.pages.sequence_data import LevelDecisions
 from vpr.pages.sequence_marks import change, cross, disc, ring
 from vpr.pages.svg import tag
 from vpr.pages.templates import fill

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from vpr.pages.demo.demo_run import Demo
-from vpr.pages.sequence_data import LevelDecisions, SequenceData, scores_of
+from vpr.pages.demo.demo_run import Demo, scores_of
+from vpr.pages.sequence_data import LevelDecisions, SequenceData
 
 
 class Row(NamedTuple):
