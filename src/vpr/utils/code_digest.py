@@ -18,7 +18,6 @@ TRAINING_CODE = (  # files and folders of the package, without presets and basel
     "data",
     "events.py",
     "experiments/shared/minimal_vpr.py",
-    "fast",
     "model.py",
     "nets",
     "state.py",
