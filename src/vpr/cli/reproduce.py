@@ -138,8 +138,8 @@ def _check(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"stale": outdated, "other_code": other_code, "unknown_code": unknown_code})
         return 1 if outdated else 0
-    for path, why in outdated.items():
-        print(f"{path}: {why}")
+    for stale_path, why in outdated.items():
+        print(f"{stale_path}: {why}")
     for name in other_code:
         print(f"{name} was made by other code")
     print(

@@ -82,7 +82,7 @@ def divergence(
 ) -> Values:  # (B,)
     """D_KL(N(q, q_std²) ‖ N(p, p_std²)): `vpr.beliefs.kl` in NumPy."""
     ratio = (q_std / p_std) ** 2
-    return 0.5 * (ratio + ((q - p) / p_std) ** 2 - 1 - np.log(ratio))  # type: ignore[no-any-return]
+    return 0.5 * (ratio + ((q - p) / p_std) ** 2 - 1 - np.log(ratio))
 
 
 class Detections(NamedTuple):
@@ -163,7 +163,7 @@ class MinimalVPR:
             posterior = Belief(q_ch, torch.full_like(q_ch, self.config.std))
             loss = kl(posterior, self.transition(s)).mean()
             self.adam.zero_grad()
-            loss.backward()
+            torch.autograd.backward(loss)
             self.adam.step()
         return found
 
