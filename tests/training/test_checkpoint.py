@@ -198,5 +198,8 @@ def test_hub_that_does_not_have_it_is_one_line(monkeypatch: pytest.MonkeyPatch) 
 
     hub = SimpleNamespace(snapshot_download=snapshot_download)
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
-    with pytest.raises(VPRError, match="or on the hub: ConnectionError"):
+    with pytest.raises(
+        VPRError,
+        match=r"^no run folder somebody/a-model, and the Hugging Face Hub could not be reached$",
+    ):
         VPR.from_pretrained("somebody/a-model")
