@@ -10,8 +10,10 @@ from torch import Tensor, nn
 from vpr.beliefs import Belief, kl
 from vpr.fast.loop_linear import LoopLinear
 from vpr.nets.dense import Posterior, Prior, ResidualStack, Stack, Transition, activate
+from vpr.utils.tree import shapes_in_repr
 
 
+@shapes_in_repr
 class ComparisonCache(NamedTuple):
     """The part of a comparison that changes only when the level updates.
 
@@ -28,6 +30,7 @@ class ComparisonCache(NamedTuple):
         return cls(Belief(*both), contexts)
 
 
+@shapes_in_repr
 class BlockState(NamedTuple):
     """What a level stores from one update to the next."""
 
@@ -39,6 +42,7 @@ class BlockState(NamedTuple):
     cache: ComparisonCache | None  # None at level 1, which makes no comparisons
 
 
+@shapes_in_repr
 class Updates(NamedTuple):
     """The K updates of one level, in order of time."""
 
