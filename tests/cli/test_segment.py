@@ -156,9 +156,9 @@ def test_the_table(here: Path, model: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--levels", "1"], "2 to 3, got 1"),
-        (["--min-gap", "-1"], "min_gap must be 0"),
-        (["--threshold", "0"], "gamma"),
+        (["--levels", "1"], "levels 2 to 3 (level 1 has no events), got 1"),
+        (["--min-gap", "-1"], "--min-gap must be 0"),
+        (["--threshold", "0"], "--threshold must be above 0"),
         (["--jobs", "0"], "jobs must be 1 or more"),
         (["--threshold", "nan"], "finite number"),
     ],
