@@ -23,6 +23,7 @@ TINY = [
     *("--model.state-size", "3", "--model.channels", "4", "--training.batch-size", "3"),
     *("--training.length", "4", "--training.log-every", "1"),
 ]
+SCORES = {"precision", "recall", "f1", "fpr", "f1_near"}
 
 
 def vpr(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
@@ -54,7 +55,7 @@ def test_train_evaluate_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert json.loads(out)["finished"]
     code, out, _ = vpr(capsys, "evaluate", run, "--sequences", 3, "--length", 8, "--json")
     assert code == 0
-    assert set(json.loads(out)["levels"]["2"]["colour"]) == {"precision", "recall", "f1", "fpr"}
+    assert set(json.loads(out)["levels"]["2"]["colour"]) == SCORES
     code, out, _ = vpr(capsys, "evaluate", run, "--sequences", 3, "--length", 8)
     assert code == 0
     assert "colour" in out
@@ -75,9 +76,10 @@ def test_the_table_leaves_out_what_never_changes(
     code, out, _ = vpr(capsys, *words)
     assert code == 0
     assert all(out.count(f" {factor} ") == 3 for factor in ("floor", "wall", "object"))
+    assert {line.count("│") for line in out.splitlines() if " wall " in line} == {9}
     assert not any(factor in out for factor in ("scale", "shape", "orientation"))
     code, out, _ = vpr(capsys, *words, "--json")
-    assert set(json.loads(out)["levels"]["3"]["shape"]) == {"precision", "recall", "f1", "fpr"}
+    assert set(json.loads(out)["levels"]["3"]["shape"]) == SCORES
 
 
 def test_demo_of_three_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

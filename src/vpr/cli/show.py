@@ -87,7 +87,7 @@ class Note:
 
 
 class NoteColumn(ProgressColumn):
-    def render(self, task: Task) -> Note:  # type: ignore[override]
+    def render(self, task: Task) -> Note:
         return Note(task.fields["note"])
 
 

@@ -51,7 +51,7 @@ def shape_repr(value: Any, depth: int = REPR_DEPTH) -> str:
     """A short repr of a tree; numbers are shown, and named tuples below `depth` are left out."""
     if isinstance(value, Tensor | np.ndarray):
         name, shape = type(value).__name__, tuple(value.shape)
-        return f"{name}{shape}" if shape else f"{float(value):.6g}"
+        return f"{name}{shape}" if shape else f"{float(value.item()):.6g}"
     if hasattr(value, "_fields"):
         parts = (f"{name}={shape_repr(each, depth - 1)}" for name, each in _fields(value))
         return f"{type(value).__name__}({', '.join(parts) if depth else '…'})"

@@ -16,7 +16,7 @@ from vpr.model import VPR
 from vpr.pages.sequence_data import LevelDecisions, SequenceData, first_sequences, frames_of
 from vpr.utils.checks import check_request
 
-NO_SCORES = Scores(0.0, 0.0, 0.0, 0.0)  # without labels
+NO_SCORES = Scores(0.0, 0.0, 0.0, 0.0, 0.0)  # without labels
 
 
 class Outcome(NamedTuple):
