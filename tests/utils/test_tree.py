@@ -38,7 +38,7 @@ def test_the_repr_of_results_is_short(tiny_model: Callable[..., Any]) -> None:
     loss = model.loss(torch.rand(2, 4, *model.config.frame))
     trace = loss.trace
     assert repr(loss) == (
-        f"Loss(total={float(loss.total):.6g}, reconstruction={float(loss.reconstruction):.6g}, "
+        f"Loss(total={loss.total.item():.6g}, reconstruction={loss.reconstruction.item():.6g}, "
         "kl=Tensor(3,), trace=Trace(c0=Tensor(2, 4, 12), "
         "levels=(LevelTrace(…), LevelTrace(…), LevelTrace(…)), state=State(…)))"
     )
