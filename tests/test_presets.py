@@ -13,7 +13,7 @@ from vpr.config import ModelConfig, RunConfig, TrainingConfig
 from vpr.errors import VPRError
 from vpr.presets import PAPER_STAGES, PRESETS, RECIPE, preset
 from vpr.training.objectives import objective
-from vpr.training.stages import Timetable
+from vpr.training.stages import StageSchedule
 
 MAY_DIFFER = {
     ModelConfig: {"levels", "likelihood", "frame", "width", "state_size", "channels", "layers"},
@@ -51,8 +51,8 @@ def test_objectives_exist(config: RunConfig) -> None:
 def test_stages_last_for_all_steps_and_end_with_beta_1_and_both_criteria(
     config: RunConfig,
 ) -> None:
-    table = Timetable(config.stages, config.training.steps)
-    assert table.ends[-1] == config.training.steps
+    table = StageSchedule(config.stages, config.training.steps)
+    assert table.stage_ends[-1] == config.training.steps
     last = config.stages[-1]
     assert last.beta == (1.0, 1.0)
     assert last.beta_ratio == (1.0, 1.0)
@@ -107,11 +107,11 @@ class TestPaper:
         assert (training.learning_rate, training.final_learning_rate) == (5e-4, 5e-5)
         assert (training.steps, training.warmup_steps) == (15_000, 0)
         assert training.kl_balancing
-        table = Timetable(config.stages, training.steps)
+        table = StageSchedule(config.stages, training.steps)
         assert [table.decayed(step) for step in (0, 7500, 15_000)] == [0, 0.5, 1]
 
     def test_beta_rises_from_0_to_1_over_3000_steps_and_stays(self, config: RunConfig) -> None:
-        table, levels = Timetable(config.stages, config.training.steps), config.model.levels
+        table, levels = StageSchedule(config.stages, config.training.steps), config.model.levels
         for step, beta in ((0, 0), (750, 0.25), (1500, 0.5), (2999, 2999 / 3000), (3000, 1)):
             stage, done = table.at(step)
             for level in range(1, levels + 1):

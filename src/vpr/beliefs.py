@@ -8,7 +8,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from vpr.utils.tree import shapes_in_repr
 
+
+@shapes_in_repr
 class Belief(NamedTuple):
     """N(μ, σ²) with diagonal covariance over the last dimension."""
 

@@ -24,8 +24,10 @@ from vpr.nets.dense import (
     Transition,
     activate,
 )
+from vpr.utils.tree import shapes_in_repr
 
 
+@shapes_in_repr
 class ComparisonCache(NamedTuple):
     """The part of a comparison that changes only when the level updates.
 
@@ -42,6 +44,7 @@ class ComparisonCache(NamedTuple):
         return cls(Belief(*both), contexts)
 
 
+@shapes_in_repr
 class BlockState(NamedTuple):
     """What a level stores from one update to the next."""
 
@@ -53,6 +56,7 @@ class BlockState(NamedTuple):
     cache: ComparisonCache | None  # None at level 1, which makes no comparisons
 
 
+@shapes_in_repr
 class Updates(NamedTuple):
     """The K updates of one level, in order of time."""
 

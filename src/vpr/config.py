@@ -91,8 +91,10 @@ class ModelConfig:
         check(self.min_std > 0, "min_std must be above 0", self.min_std)
         _check_frame(self.frame)
         if self.rule == "clockwork":
+            rule = f"intervals must have {self.levels} numbers, one per level"
+            example = ",".join(str(4**n) for n in range(self.levels))
             fits = len(self.intervals) == self.levels
-            check(fits, f"intervals must have {self.levels} numbers, one per level", self.intervals)
+            check(fits, f"{rule}, such as {example}", self.intervals or "none")
             check(self.intervals[0] == 1, "level 1 updates at every frame", self.intervals)
         make_rule(self)  # raises if the numbers of the rule are invalid
 

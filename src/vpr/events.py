@@ -16,10 +16,12 @@ import torch
 from torch import Tensor
 
 from vpr.errors import VPRError
+from vpr.utils.tree import shapes_in_repr
 
 Kind = Literal["expected", "unexpected", "both", "clock"]
 
 
+@shapes_in_repr
 class Window(NamedTuple):
     """The last τ_w values of D_st at one level, for each sequence: a ring buffer.
 
@@ -59,6 +61,7 @@ class Window(NamedTuple):
         return Window(torch.where(latest < 0, self.values, written), self.pushed + count.squeeze(1))
 
 
+@shapes_in_repr
 class Evidence(NamedTuple):
     """What a level compared at one frame. NaN where the signal did not reach the level."""
 
@@ -105,7 +108,9 @@ class Decision(NamedTuple):
 class Rule(Protocol):
     """Decides which sequences update a level, 2 or higher; level 1 always does.
 
-    `vpr.config.make_rule` makes the rule that a configuration names.
+    `vpr.config.make_rule` makes the rule that a configuration names. The random updates and the
+    criteria of a training stage apply only to `Subjective`; other rules decide in the same way in
+    every stage. The options --threshold and --sweep need `Subjective` with CU.
     """
 
     @property

@@ -10,8 +10,10 @@ from torch import Tensor
 from vpr.beliefs import Belief
 from vpr.block import BlockState, Updates
 from vpr.events import Evidence, Window
+from vpr.utils.tree import shapes_in_repr
 
 
+@shapes_in_repr
 class State(NamedTuple):
     """The complete state of the model between two frames."""
 
@@ -50,6 +52,7 @@ class UpdateIndex:
         return values if self.every_frame else _take(values, self.held)
 
 
+@shapes_in_repr
 class LevelTrace(NamedTuple):
     """One level over time."""
 
@@ -63,6 +66,7 @@ class LevelTrace(NamedTuple):
     update_index: UpdateIndex  # the current update at each frame
 
 
+@shapes_in_repr
 class Trace(NamedTuple):
     """The result of `VPR.observe`."""
 
@@ -71,6 +75,7 @@ class Trace(NamedTuple):
     state: State  # after the last frame
 
 
+@shapes_in_repr
 class Loss(NamedTuple):
     """The terms of −ELBO, in nats per frame."""
 

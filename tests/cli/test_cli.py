@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from vpr import VPR, ModelConfig, VPRError
 from vpr.cli import main
+from vpr.cli.show import Note
 from vpr.cli.train import configured
 from vpr.presets import PRESETS
 from vpr.pretrained import save_pretrained, shipped_models
@@ -20,6 +23,7 @@ TINY = [
     *("--model.state-size", "3", "--model.channels", "4", "--training.batch-size", "3"),
     *("--training.length", "4", "--training.log-every", "1"),
 ]
+SCORES = {"precision", "recall", "f1", "fpr", "f1_near"}
 
 
 def vpr(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
@@ -51,7 +55,7 @@ def test_train_evaluate_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert json.loads(out)["finished"]
     code, out, _ = vpr(capsys, "evaluate", run, "--sequences", 3, "--length", 8, "--json")
     assert code == 0
-    assert set(json.loads(out)["levels"]["2"]["colour"]) == {"precision", "recall", "f1", "fpr"}
+    assert set(json.loads(out)["levels"]["2"]["colour"]) == SCORES
     code, out, _ = vpr(capsys, "evaluate", run, "--sequences", 3, "--length", 8)
     assert code == 0
     assert "colour" in out
@@ -72,9 +76,10 @@ def test_the_table_leaves_out_what_never_changes(
     code, out, _ = vpr(capsys, *words)
     assert code == 0
     assert all(out.count(f" {factor} ") == 3 for factor in ("floor", "wall", "object"))
+    assert {line.count("│") for line in out.splitlines() if " wall " in line} == {9}
     assert not any(factor in out for factor in ("scale", "shape", "orientation"))
     code, out, _ = vpr(capsys, *words, "--json")
-    assert set(json.loads(out)["levels"]["3"]["shape"]) == {"precision", "recall", "f1", "fpr"}
+    assert set(json.loads(out)["levels"]["3"]["shape"]) == SCORES
 
 
 def test_demo_of_three_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,6 +131,42 @@ def test_show_prints_the_stages_and_trains_nothing(
         assert f"{stage.share * 1000:,.0f}" in row
         assert all(name in row for name in stage.objectives)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["cpu/3dsd", "paper/3dsd", "cpu/moving-ball"])
+def test_stages_fit_into_a_terminal(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = vpr(capsys, "train", name, "--show")
+    assert code == 0
+    assert "…" not in out
+    words = out.split()
+    config = PRESETS[name]
+    for stage in config.stages:
+        assert all(any(word.startswith(each) for word in words) for each in stage.objectives)
+        for level in range(1, config.model.levels + 1):
+            assert f"{stage.beta_at(1.0, level):.2g}" in {word.strip(",") for word in words}
+
+
+def test_a_note_without_room_loses_its_last_fields() -> None:
+    note = Note("detect: loss 12.3, kl 1.0 2.0, updates 1.00 0.30, 1.5/s")
+    for width, shown in ((60, note.text), (50, "detect: loss 12.3, kl 1.0 2.0, updates 1.00 0.30")):
+        console = Console(width=width, file=StringIO())
+        with console.capture() as captured:
+            console.print(note)
+        assert captured.get().rstrip() == shown
+
+
+def test_help_of_train_says_how_to_see_defaults_and_which_options_are_paths(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, out, _ = vpr(capsys, "train", "--help")
+    assert "Give a PRESET to see its defaults" in " ".join(out.split())
+    _, out, _ = vpr(capsys, "train", "cpu/video", "--help")
+    assert "Give a PRESET" not in out
+    assert "--data.path PATH" in out
+    assert "--data.cache PATH" in out
 
 
 def test_show_as_json_has_every_field_of_a_stage(
@@ -202,10 +243,25 @@ def test_another_kind_of_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("train cpu/moving-ball --steps 2", "did you mean --training.steps? See vpr train --help"),
         ("train moving-ball", "no preset 'moving-ball': did you mean cpu/moving-ball?"),
         ("train video --data.path x.mp4", "no preset 'video': did you mean cpu/video?"),
-        ("train --out {tmp}/x", "give a PRESET, or with --out the run to resume"),
+        ("train --out {tmp}/x", "{tmp}/x is not a run: give a PRESET to start one"),
         ("watch 7 --model moving-ball", "there is no file 7, and no camera /dev/video7"),
         ("train cpu/moving-ball --model.levels two --out {tmp}/x", "invalid int value: 'two'"),
-        ("train cpu/moving-ball --model.levels 0 --out {tmp}/x", "levels must be 1 or more, got 0"),
+        (
+            "train cpu/moving-ball --model.levels 0 --out {tmp}/x",
+            "--model.levels must be 1 or more, got 0",
+        ),
+        (
+            "train cpu/moving-ball --training.steps -3 --out {tmp}/x",
+            "vpr: --training.steps must be 1 or more, got -3",
+        ),
+        (
+            "train cpu/moving-ball --training.batch-size 0 --out {tmp}/x",
+            "vpr: --training.batch-size must be 1 or more, got 0",
+        ),
+        (
+            "train cpu/moving-ball --model.rule clockwork --out {tmp}/x",
+            "vpr: --model.intervals must have 2 numbers, one per level, such as 1,4, got none",
+        ),
         ("train cpu/moving-ball --model.frame 3,x --out {tmp}/x", "--model.frame"),
         ("train cpu/moving-ball --training.length 1 --out {tmp}/x", "length must be 2 or more"),
         ("train cpu/moving-ball --out {tmp}/file", "not a run and not empty"),
@@ -216,12 +272,13 @@ def test_another_kind_of_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("train cpu/moving-ball --stages 7 --out {tmp}/x", "--stages"),
         (
             "train cpu/moving-ball --training.frame-nats -1 --out {tmp}/x",
-            "frame_nats must be 0 or more, got -1.0",
+            "--training.frame-nats must be 0 or more, got -1.0",
         ),
         ("train cpu/moving-ball --until 0 --out {tmp}/x", "until must be 1 or more"),
         ("train cpu/moving-ball --accelerator mps --out {tmp}/x", "accelerator 'mps' is not"),
         ("train cpu/moving-ball --preset cpu/x --out {tmp}/x", "--preset"),
-        ("data moving-ball --length 1 --out {tmp}", "2 or more frames"),
+        ("data moving-ball --length 1 --out {tmp}", "--length must be 2 or more, got 1"),
+        ("data moving-ball --length 0 --out {tmp}", "--length must be 2 or more, got 0"),
         ("data moving-ball --seed -1 --out {tmp}", "seed must be 0 to"),
         ("data moving-ball --out {tmp}/file/sub", "cannot write"),
         ("train cpu/moving-ball --out /proc/nowhere/x", "cannot write"),
@@ -236,7 +293,31 @@ def test_another_kind_of_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("rollout nothing-like-it", "no model 'nothing-like-it'"),
         ("rollout moving-ball --level 3 --out {tmp}", "level must be 1 to 2, got 3"),
         ("rollout moving-ball --steps 0 --out {tmp}", "steps must be 1 or more, got 0"),
-        ("rollout moving-ball --frames 1 --out {tmp}", "2 or more frames"),
+        ("rollout moving-ball --frames -3 --out {tmp}", "--frames must be 2 or more, got -3"),
+        ("demo --sequences -1 --out {tmp}/x", "--sequences must be 1 or more, got -1"),
+        ("sample moving-ball --out {tmp}/file", "--out {tmp}/file is a file: give a folder"),
+        ("segment x.mp4 --out {tmp}/file", "--out {tmp}/file is a file: give a folder"),
+        ("segment x.mp4 --threshold -1", "--threshold must be above 0, got -1"),
+        ("watch x.mp4 --model 3dsd --threshold 0", "--threshold must be above 0, got 0"),
+        ("segment x.mp4 --every -10s", "--every must be a time above 0, such as 10s, got -10s"),
+        ("segment x.mp4 --every soon", "--every must be a time above 0, such as 10s, got soon"),
+        ("segment x.mp4 --adapt -5", "--adapt must be a time above 0, such as 10s, got -5"),
+        (
+            "segment x.mp4 --model moving-ball --min-gap -1 --out {tmp}/x",
+            "--min-gap must be 0 seconds or more, got -1",
+        ),
+        (
+            "segment x.mp4 --model moving-ball --levels 5 --out {tmp}/x",
+            "this model has only level 2 (level 1 has no events), got 5",
+        ),
+        ("evaluate-boundaries {tmp} {tmp}/labels", "{tmp}/labels does not exist"),
+        ("train cpu/video --out {tmp}/x", 'give footage with --data.path "footage/*.mp4"\n'),
+        ("train cpu/vectors --out {tmp}/x", "give vectors with --data.path features.npy\n"),
+        ("data video --out {tmp}", 'give footage with --path "footage/*.mp4"\n'),
+        ("segment x.mp4 --model cpu/moving-ball", "it first with vpr train cpu/moving-ball"),
+        ("segment x.mp4 --model moving_ball", "no model 'moving_ball': did you mean moving-ball?"),
+        ("evaluate {tmp}", "{tmp} is not a run folder: it has no config.json"),
+        ("push {tmp} notaname", "notaname is not the name of a repository: give OWNER/NAME"),
         (
             "rollout moving-ball --data synthetic --out {tmp}",
             "the model needs frames of (3, 64, 64)",
@@ -256,7 +337,7 @@ def test_mistakes_are_one_line_and_exit_code_2(
     assert code == 2
     assert out == ""
     assert len(err.strip().splitlines()) == 1
-    assert says in err
+    assert says.format(tmp=tmp_path) in err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert (tmp_path / "file").read_text() == "mine"
 

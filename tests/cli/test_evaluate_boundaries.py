@@ -341,6 +341,17 @@ def test_bad_tables_are_one_line(tmp_path: Path, capsys: Capture, table: str, wo
     assert err.count("\n") == 1
 
 
+def test_the_table_fits_into_a_terminal(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = [f"{n},{level}" for n in range(1000) for level in (2, 3)]
+    table = write(tmp_path / "a.csv", "time,level", *rows)
+    code, out, _ = vpr(capsys, "evaluate-boundaries", table, table)
+    assert code == 0
+    assert "…" not in out
+
+
 def test_bad_requests_are_one_line(tmp_path: Path, capsys: Capture) -> None:
     table = write(tmp_path / "a.csv", "time", "1")
     broken = write(tmp_path / "b.json", '{"events": 3}')
@@ -349,7 +360,7 @@ def test_bad_requests_are_one_line(tmp_path: Path, capsys: Capture) -> None:
         ([table, table, "--tolerance", "-1s"], "expected one argument"),
         ([table, table, "--tolerance=-1s"], "must be 0 or more, got -1s"),
         ([table, table, "--tolerance", "0.2m"], "a time like 0.2s or 200ms, or frames"),
-        ([table, tmp_path / "none.csv"], "no such file"),
+        ([table, tmp_path / "none.csv"], "none.csv does not exist"),
         ([table, tmp_path], "give files or folders, not files and folders together"),
         ([tmp_path, tmp_path / "none"], "no .csv, .json, .jsonl, .eaf, .txt files in"),
         ([table, table, "--annotator", "anna"], "has no boundaries of anna, but of –"),

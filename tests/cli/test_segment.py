@@ -16,6 +16,7 @@ from vpr import VPR, ModelConfig, Timeline
 from vpr.executors import claims, processes
 from vpr.executors.claims import claimed
 from vpr.pretrained import save_pretrained
+from vpr.segmenting import batch
 from vpr.segmenting.batch import Outcome
 from vpr.segmenting.exports import FORMATS
 
@@ -155,9 +156,9 @@ def test_the_table(here: Path, model: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--levels", "1"], "2 to 3, got 1"),
-        (["--min-gap", "-1"], "min_gap must be 0"),
-        (["--threshold", "0"], "gamma"),
+        (["--levels", "1"], "levels 2 to 3 (level 1 has no events), got 1"),
+        (["--min-gap", "-1"], "--min-gap must be 0"),
+        (["--threshold", "0"], "--threshold must be above 0"),
         (["--jobs", "0"], "jobs must be 1 or more"),
         (["--threshold", "nan"], "finite number"),
     ],
@@ -210,6 +211,53 @@ def test_export_for_other_programs(here: Path, model: Path, capsys: Capture) -> 
     assert "no format 'pdf'" in err
     _, out, _ = vpr(capsys, "segment", "--help")
     assert ",".join(FORMATS) in "".join(out.split())
+
+
+@pytest.mark.parametrize("more", [(), ("--export", "eaf")], ids=["deleted", "overwritten"])
+def test_a_file_that_was_edited_is_kept(
+    here: Path, model: Path, capsys: Capture, more: tuple[str, ...]
+) -> None:
+    words = ["segment", "a/x.mp4", "b", "--model", model, "--out", "out"]
+    assert vpr(capsys, *words, "--export", "eaf")[0] == 0
+    edited, table = Path("out/a/x.eaf"), Path("out/a/x.csv")
+    edited.write_text("by hand")
+    before = table.read_bytes()
+    changed = [*words, *more, "--threshold", 7, "--json"]
+    code, out, err = vpr(capsys, *changed)
+    assert code == 1
+    assert pieces(out)["a/x.mp4"]["status"] == "failed"
+    assert pieces(out)["b/x.mp4"]["status"] == "done"
+    first = f"vpr: {edited} was changed since vpr wrote it: move it to another folder"
+    assert err.startswith(first)
+    assert (edited.read_text(), table.read_bytes()) == ("by hand", before)
+    edited.rename("mine.eaf")
+    code, out, _ = vpr(capsys, *changed)
+    assert (code, pieces(out)["a/x.mp4"]["status"]) == (0, "done")
+    assert edited.exists() == bool(more)
+
+
+def test_a_file_that_was_touched_or_copied_is_not_edited(
+    here: Path, model: Path, capsys: Capture
+) -> None:
+    words = ["segment", "a/x.mp4", "--model", model, "--out", "out", "--export", "eaf"]
+    assert vpr(capsys, *words)[0] == 0
+    os.utime("out/x.eaf", (1, 1))
+    assert vpr(capsys, *words, "--threshold", 7)[0] == 0
+
+
+def test_files_of_a_killed_process_are_overwritten(
+    here: Path, model: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["segment", "a/x.mp4", "--model", model, "--out", "out"]
+    assert vpr(capsys, *words)[0] == 0
+
+    def kill(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:  # after some files were written
+        patch.setattr(batch, "write_exports", kill)
+        assert vpr(capsys, *words, "--threshold", 7)[0] == 130
+    assert vpr(capsys, *words, "--threshold", 8)[0] == 0
 
 
 class Dying(processes.Worker):

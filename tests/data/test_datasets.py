@@ -1,10 +1,13 @@
 """All datasets: correct labels, independent random streams, reproducible seeds."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from tests.conftest import short
 from vpr import VPRError
+from vpr.config import Data
 from vpr.data import (
     DATASETS,
     MovingBall,
@@ -15,6 +18,11 @@ from vpr.data import (
     training_rng,
 )
 from vpr.data.discs import COLOURS
+
+
+def test_a_run_can_have_any_dataset() -> None:
+    """Each class is in the union `Data`, so that configurations can be read back."""
+    assert set(get_args(Data)) == {type(data) for data in DATASETS.values()}
 
 
 @pytest.mark.parametrize("name", DATASETS)

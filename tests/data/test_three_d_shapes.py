@@ -257,5 +257,5 @@ def test_files_that_are_not_3d_shapes(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("period", ["floor_period", "wall_period", "object_period"])
 def test_invalid_periods(period: str) -> None:
-    with pytest.raises(VPRError, match="periods of 1 to 10000 frames"):
+    with pytest.raises(VPRError, match=rf"^{period} must be 1 to 10,000 frames, got 0$"):
         ThreeDShapesDynamic(**{period: 0})

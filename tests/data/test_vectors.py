@@ -152,7 +152,11 @@ class TestMistakes:
         return path
 
     def test_no_path(self) -> None:
-        self.says("", "give vectors with --path features.npy")
+        self.says("", "no vectors: give path")
+
+    def test_video(self, tmp_path: Path) -> None:
+        (tmp_path / "clip.mp4").write_bytes(b"a video")
+        self.says(tmp_path / "clip.mp4", r"clip\.mp4 is a video, not vectors: to train on video")
 
     def test_missing(self, tmp_path: Path) -> None:
         self.says(tmp_path / "gone.npy", r"gone\.npy does not exist")
@@ -247,7 +251,8 @@ def test_train_takes_the_number_of_features_from_the_file(
     assert main(words) == 0  # the same command resumes, here with nothing to do
     evaluation = ["evaluate", "run", "--sequences", "4", "--length", "6", "--json"]
     assert main(evaluation) == 2  # a configuration chooses no files
-    assert "give vectors with --path" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "give vectors with --path features.npy: the path in the configuration of a model" in err
     assert main([*evaluation, "--path", "features.npy"]) == 0
     capsys.readouterr()
     assert main([*words, "--model.frame", "5"]) == 2

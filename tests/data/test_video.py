@@ -182,7 +182,7 @@ def test_a_full_disk_is_not_the_footage_s_fault(
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("", 'give footage with --path "footage/'),
+        ("", 'no footage: give path, such as path="footage/'),
         ("{tmp}/gone.mp4", "{tmp}/gone.mp4 does not exist"),
         ("{tmp}/*.mp4", "matches no footage"),
         ("{tmp}", "has no footage"),

@@ -49,6 +49,21 @@ def test_every_name_that_a_page_uses_is_in_the_reference() -> None:
             assert name in entries or _is_part(name, entries), f"{page.name}: {name}"
 
 
+MEMBER = re.compile(r"`([A-Z]\w+)\.([a-z_]\w*)")
+
+
+def test_members_of_classes_that_a_page_mentions_exist() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    entries = {entry for text in texts.values() for entry in ENTRY.findall(text)}
+    listed = {entry.rpartition(".")[2]: getattr(*_owner(entry)) for entry in entries}
+    mentioned = [(page, *each) for page, text in texts.items() for each in MEMBER.findall(text)]
+    mentioned = [each for each in mentioned if isinstance(listed.get(each[1]), type)]
+    assert len(mentioned) > 5
+    for page, name, member in mentioned:
+        assert hasattr(listed[name], member), f"{page.name}: {name}.{member}"
+
+
 def _is_part(name: str, entries: set[str]) -> bool:
     """Whether it is a member of a listed class, or a module."""
     if name.rpartition(".")[0] in entries:

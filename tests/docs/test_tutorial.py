@@ -11,6 +11,7 @@ import pytest
 import vpr
 from vpr.cli import main
 from vpr.cli.main import _parse
+from vpr.video import open_footage
 
 FOLDER = Path(__file__).parents[2] / "docs" / "getting-started"
 TEXT = (FOLDER / "footage.md").read_text()
@@ -62,6 +63,29 @@ def _read(page: Path) -> str:
     return page.read_text() if page.suffix == ".md" else ""
 
 
+def test_the_generated_clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first block of Python, with two short scenes."""
+    pytest.importorskip("av")
+    monkeypatch.chdir(tmp_path)
+    _generate_clip(PYTHON[0], "SCENES, FRAMES = 2, 4")
+    assert [int(row["frame"]) for row in _table("cuts.csv")] == [4]
+    assert len(list(open_footage("footage/clip.mp4"))) == 8
+
+
+def _generate_clip(block: str, size: str) -> None:
+    short, changed = re.subn(r"SCENES, FRAMES = .*", size, block)
+    assert changed == 1
+    exec(compile(short, "footage.md", "exec"), {})
+
+
+def test_the_export_repeats_the_options_of_the_segmentation() -> None:
+    """With other options, the command would replace the events that the reader has chosen."""
+    segmented = [words for words in COMMANDS if words[0] == "segment"]
+    chosen, exported = segmented[-2:]
+    assert exported[: len(chosen)] == chosen
+    assert exported[len(chosen)] == "--export"
+
+
 @pytest.mark.slow
 def test_the_whole_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -69,7 +93,7 @@ def test_the_whole_way(
     """A clip, a training that learns nothing, events, a page, live, PySceneDetect."""
     monkeypatch.chdir(tmp_path)
     first, *others = PYTHON
-    exec(compile(re.sub(r"SCENES, FRAMES = .*", SHORTER, first), "footage.md", "exec"), {})
+    _generate_clip(first, SHORTER)
     assert len(_table("cuts.csv")) == 7
     for words in COMMANDS:
         more = QUICK if words[0] == "train" else ["--json"] if words[0] == "watch" else []

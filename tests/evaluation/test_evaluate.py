@@ -21,7 +21,7 @@ def test_report_has_every_level_and_factor(model: VPR) -> None:
     assert list(report["levels"]) == ["1", "2", "3"]
     for level in report["levels"].values():
         assert {"position", "colour", "update_rate", "expected_share"} <= level.keys()
-        assert set(level["colour"]) == {"precision", "recall", "f1", "fpr"}
+        assert set(level["colour"]) == {"precision", "recall", "f1", "fpr", "f1_near"}
     assert set(report["controls"]["2"]) == {"periodic", "random"}
     assert report["levels"]["1"]["update_rate"] == 1
     assert report["levels"]["1"]["position"]["f1"] == 1

@@ -156,6 +156,25 @@ def test_the_list_counts_finished_runs(done: Path, capsys: pytest.CaptureFixture
     assert rows["adaptation"]["done"] == 0
 
 
+def test_the_list_fits_into_a_terminal_and_names_a_missing_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "--list", "--scale", "tiny"]) == 0
+    out, err = capsys.readouterr()
+    assert f"There is no folder {tmp_path / 'results'}: run this command in a clone" in err
+    assert "…" not in out
+    lines = out.splitlines()
+    for name in EXPERIMENTS:
+        assert any(line.startswith(f"│ {name} ") for line in lines), name
+    assert max(map(len, lines)) <= 80
+    assert len(lines) < 6 * len(EXPERIMENTS)
+    Path("results").mkdir()
+    assert main(["reproduce", "--list", "--scale", "tiny"]) == 0
+    assert "There is no folder" not in capsys.readouterr().err
+
+
 def test_runs_are_shared_between_experiments(
     done: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,9 +201,9 @@ def test_a_failed_run_is_reported_and_the_others_continue(tmp_path: Path) -> Non
     [
         ([], "name an experiment"),
         (["nonsense"], "no experiment 'nonsense': choose one of"),
-        (["criteria", "--seeds", "0"], "seeds must be 1 or more"),
-        (["criteria", "--jobs", "-1"], "jobs must be 1 or more"),
-        (["--list", "--seeds", "-1"], "seeds must be 1 or more"),
+        (["criteria", "--seeds", "0"], "--seeds must be 1 or more"),
+        (["criteria", "--jobs", "-1"], "--jobs must be 1 or more"),
+        (["--list", "--seeds", "-1"], "--seeds must be 1 or more"),
         (["criteria", "--only", "cd"], "criteria has no variant 'cd': it has both, ce, cu"),
     ],
 )

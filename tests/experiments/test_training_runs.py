@@ -24,7 +24,7 @@ from vpr.experiments.shared.moving_ball import scores
 from vpr.pretrained import CONFIG
 from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import train
-from vpr.training.stages import Timetable
+from vpr.training.stages import StageSchedule
 
 
 def _ignore(done: int, total: int, note: str) -> None:
@@ -77,11 +77,11 @@ def test_inspections_do_not_affect_training(tmp_path: Path) -> None:
 def test_inspections_use_the_rule_of_their_step(tmp_path: Path) -> None:
     """Without CE, in early stages or throughout, the boundaries are those of CU."""
     config = run_config("moving-ball", "tiny")
-    timetable = Timetable(config.stages, config.training.steps)
+    schedule = StageSchedule(config.stages, config.training.steps)
     for each in (config, _without_ce(config)):
         measure_training(scores, every=7)(each, 0, tmp_path, _ignore)
         inspections = _inspections(tmp_path / folder_name(each, every=7))
-        stages = [timetable.at(inspection["step"] - 1)[0] for inspection in inspections]
+        stages = [schedule.at(inspection["step"] - 1)[0] for inspection in inspections]
         assert [inspection["stage"] for inspection in inspections] == [
             stage.name for stage in stages
         ]

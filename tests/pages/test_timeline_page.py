@@ -168,6 +168,16 @@ class TestData:
     def test_times_are_exact(self, time: Fraction) -> None:
         assert Fraction(exact(time)) == time
 
+    def test_events_are_counted_at_each_level(self) -> None:
+        """A change of level 3 is also an event of level 2."""
+        times = [Fraction(n, 25) for n in range(3)]
+        events = [Event(n, times[n], level, "both", 1.0, 1.0, 1.0) for n, level in ((1, 2), (2, 2))]
+        events.append(events[1]._replace(level=3))
+        timeline = Timeline("x", "m", 3, 9, np.arange(9) / 25, events)
+        assert "found 2 events at level 2, 1 event at level 3, in 9 frames." in timeline_page(
+            timeline
+        )
+
     @pytest.mark.parametrize("frames", [0, 1, 2])
     @pytest.mark.parametrize("levels", [1, 2, 9])
     def test_almost_empty_timelines(self, frames: int, levels: int) -> None:

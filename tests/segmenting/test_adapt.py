@@ -52,7 +52,7 @@ def test_a_video_without_a_model(capsys: Capture) -> None:
     assert code == 0, err
     assert json.loads(out)["pieces"][0]["frames"] == 20
     assert RunFolder("o-model").config().training.length == 20
-    assert "Model: o-model" in err
+    assert "Saved the model in o-model. Reuse it with vpr segment … --model o-model." in err
 
 
 def test_the_model_is_used_again_for_the_same_footage(rows: Path, capsys: Capture) -> None:
@@ -128,7 +128,7 @@ def test_training_that_takes_too_long_ends(
 
 @pytest.mark.parametrize(
     ("footage", "words"),
-    [("nope.mp4", "nope.mp4 does not exist"), ("rows.npy", "must be above 0 seconds")],
+    [("nope.mp4", "nope.mp4 does not exist"), ("rows.npy", "--adapt must be a time above 0")],
 )
 def test_mistakes_are_one_line(rows: Path, capsys: Capture, footage: str, words: str) -> None:
     time = "0" if footage == "rows.npy" else "1s"

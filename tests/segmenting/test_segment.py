@@ -87,6 +87,7 @@ def test_a_grey_model_and_coloured_footage(tiny_model: Factory) -> None:
 def test_one_frame_is_a_timeline_without_events(model: VPR, tmp_path: Path) -> None:
     timeline = vpr.segment(scenes(1), model)
     assert (timeline.frames, timeline.boundaries) == (1, [])
+    assert "One frame: no events are possible." in timeline.warnings
     assert list(timeline.pictures) == [0]
     timeline.to_html(tmp_path / "a.html")
     timeline.plot()
@@ -116,8 +117,8 @@ def test_a_threshold_makes_fewer_events(model: VPR) -> None:
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        ("2 to 3, got 1", {"levels": [1]}),
-        ("2 to 3, got 4", {"levels": [2, 4]}),
+        (r"levels 2 to 3 \(level 1 has no events\), got 1", {"levels": [1]}),
+        ("this model has levels 2 to 3 .*, got 4", {"levels": [2, 4]}),
         ("at least one level", {"levels": []}),
         ("min_gap must be 0", {"min_gap": -1}),
         ("min_gap must be 0", {"min_gap": float("nan")}),
@@ -137,9 +138,13 @@ def test_invalid_footage(model: VPR, tiny_model: Factory, tmp_path: Path) -> Non
     cases: list[tuple[Any, str]] = [
         (iter(()), "has no frames"),
         (3, "a path, an array or frames"),
+        (
+            np.zeros((5, 7)),
+            r"it looks like vectors, for a model trained with vpr train cpu/vectors",
+        ),
         (iter([scenes(1)]), "must be vpr.video.Frame"),
         (bad, "NaN or infinity in frame 2"),
-        (tmp_path / "a.mp4", "cannot be read"),
+        (tmp_path / "a.mp4", r"a\.mp4 is not a video file$"),
         (reversed(list(frames_of(scenes(3)))), "sort the frames"),
     ]
     for what, words in cases:

@@ -192,11 +192,21 @@ def test_hub_id_without_the_hub_says_what_to_install(monkeypatch: pytest.MonkeyP
         VPR.from_pretrained("somebody/a-model")
 
 
-def test_hub_that_does_not_have_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [(None, "could not be reached"), (500, "could not be reached"), (404, "has no such model")],
+)
+def test_hub_that_does_not_have_it_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, status: int | None, says: str
+) -> None:
     def snapshot_download(name: str, revision: str | None, allow_patterns: list[str]) -> str:
-        raise ConnectionError
+        error = ConnectionError()
+        if status is not None:
+            error.response = SimpleNamespace(status_code=status)  # type: ignore[attr-defined]
+        raise error
 
     hub = SimpleNamespace(snapshot_download=snapshot_download)
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
-    with pytest.raises(VPRError, match="or on the hub: ConnectionError"):
+    line = f"^no run folder somebody/a-model, and the Hugging Face Hub {says}$"
+    with pytest.raises(VPRError, match=line):
         VPR.from_pretrained("somebody/a-model")

@@ -16,7 +16,7 @@ from vpr.config import RunConfig
 from vpr.data import Synthetic
 from vpr.presets import PRESETS
 from vpr.training.checkpoint import RunFolder
-from vpr.training.loop import Progress, _clip, balance, train
+from vpr.training.loop import Progress, _clip, kl_balancing_weights, train
 from vpr.training.session import Session
 from vpr.training.stages import Stage
 
@@ -148,7 +148,7 @@ def test_an_extended_run_resumes_bit_for_bit_and_can_be_extended_again(tmp_path:
             assert not train(tiny_run(steps=9), tmp_path / name, until=step).finished
         assert train(tiny_run(steps=9), tmp_path / name).finished
         assert train(tiny_run(steps=11), tmp_path / name).finished
-        first = Session(tiny_run(steps=6)).timetable.ends
+        first = Session(tiny_run(steps=6)).schedule.stage_ends
         assert RunFolder(tmp_path / name).load().notes["ends"] == [*first[:-1], 11]
     whole, parts = _tensors(tmp_path / "whole"), _tensors(tmp_path / "parts")
     assert all(torch.equal(whole[key], parts[key]) for key in whole)
@@ -271,9 +271,9 @@ def test_kl_balancing_weights_each_level_by_its_share_while_beta_is_below_1(
 
 def test_balance_has_a_mean_of_1_and_no_gradient() -> None:
     kl = torch.tensor([1.0, 2.0, 6.0], requires_grad=True)
-    assert balance(kl).tolist() == pytest.approx([1 / 3, 2 / 3, 2])
-    assert not balance(kl).requires_grad
-    assert balance(torch.zeros(2)).tolist() == [0, 0]
+    assert kl_balancing_weights(kl).tolist() == pytest.approx([1 / 3, 2 / 3, 2])
+    assert not kl_balancing_weights(kl).requires_grad
+    assert kl_balancing_weights(torch.zeros(2)).tolist() == [0, 0]
 
 
 def test_reconstruction_of_plain_vectors_is_learned(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from vpr.events import Always, RandomUpdates, Subjective
 from vpr.model import VPR
 from vpr.training.checkpoint import RunFolder
 from vpr.training.loop import train
-from vpr.training.session import SAMPLE, Session
+from vpr.training.session import ESTIMATION_FRAMES, Session
 from vpr.training.stages import Stage
 
 STEPS = 7  # the stages end after 2, 4 and 7
@@ -105,7 +105,7 @@ class TestGenerators:
     def test_only_random_updates_use_up_their_generator(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        fresh = Session(tiny_run(10)).chance.get_state()
+        fresh = Session(tiny_run(10)).random_updates_rng.get_state()
         assert torch.equal(self.run(0.0, tmp_path / "none", monkeypatch)[2]["chance"], fresh)
         assert not torch.equal(self.run(0.25, tmp_path / "some", monkeypatch)[2]["chance"], fresh)
 
@@ -153,7 +153,9 @@ def with_data(likelihood: str, frame_nats: float, length: int = 4) -> RunConfig:
 def sampled(config: RunConfig) -> NDArray[np.float64]:
     """The frames (M, *frame) that a session looks at before the first step."""
     length = config.training.length
-    batch = config.data.batch(math.ceil(SAMPLE / length), length, training_rng(config.seed))
+    batch = config.data.batch(
+        math.ceil(ESTIMATION_FRAMES / length), length, training_rng(config.seed)
+    )
     return batch.frames.reshape(-1, *config.data.frame).astype(np.float64)
 
 
@@ -246,13 +248,15 @@ class TestRules:
     def test_a_stage_without_criteria_has_random_updates_only(self) -> None:
         session = staged(replace(self.RANDOM, criteria=()), Stage("plain", 0.5))
         none = Subjective(expected=False, unexpected=False)
-        assert session.training_rule() == RandomUpdates(none, 0.25, session.chance)
+        assert session.training_rule() == RandomUpdates(none, 0.25, session.random_updates_rng)
         only_ce = staged(replace(self.RANDOM, criteria=(), share=1.0), unexpected=False)
         assert only_ce.rule_at(0) == none
 
     def test_random_updates_surround_the_rule_of_their_stage(self) -> None:
         session = staged(self.RANDOM, Stage("plain", 0.5))
-        assert session.training_rule() == RandomUpdates(Subjective(), 0.25, session.chance)
+        assert session.training_rule() == RandomUpdates(
+            Subjective(), 0.25, session.random_updates_rng
+        )
         session.step = 5
         assert session.training_rule() == Subjective()
 

@@ -14,7 +14,7 @@ from vpr.config import TrainingConfig
 from vpr.errors import VPRError
 from vpr.presets import PAPER_STAGES, RECIPE
 from vpr.training.session import learning_rate
-from vpr.training.stages import Stage, Timetable
+from vpr.training.stages import Stage, StageSchedule
 from vpr.utils.config_json import from_dict, to_dict
 
 many = settings(max_examples=60, deadline=None, derandomize=True)
@@ -101,18 +101,18 @@ class TestTimetable:
     @pytest.mark.parametrize("shares", [(), (0.5,), (0.5, 0.4), (0.5, 0.6), (1.0, 1.0)])
     def test_refuses_shares_that_do_not_add_up_to_1(self, shares: tuple[float, ...]) -> None:
         with pytest.raises(VPRError, match="shares of a run's stages must add up to 1"):
-            Timetable([Stage("any", share) for share in shares], 100)
+            StageSchedule([Stage("any", share) for share in shares], 100)
 
     def test_allows_shares_that_are_rounded(self) -> None:
-        assert Timetable([Stage("any", 0.1)] * 10, 100).ends == list(range(10, 101, 10))
+        assert StageSchedule([Stage("any", 0.1)] * 10, 100).stage_ends == list(range(10, 101, 10))
 
     @many
     @given(stages, totals)
     def test_every_step_belongs_to_exactly_one_stage(self, some: list[Stage], total: int) -> None:
-        table = Timetable(some, total)
-        assert table.ends == sorted(table.ends)
-        assert table.ends[-1] == total
-        spans = zip(some, pairwise([0, *table.ends]), strict=True)
+        table = StageSchedule(some, total)
+        assert table.stage_ends == sorted(table.stage_ends)
+        assert table.stage_ends[-1] == total
+        spans = zip(some, pairwise([0, *table.stage_ends]), strict=True)
         wanted = [(stage, k / (b - a)) for stage, (a, b) in spans for k in range(b - a)]
         found = [table.at(step) for step in range(total)]
         assert all(a is b for (a, _), (b, _) in zip(found, wanted, strict=True))
@@ -121,7 +121,7 @@ class TestTimetable:
     @many
     @given(stages, totals)
     def test_a_stage_has_its_share_of_the_steps(self, some: list[Stage], total: int) -> None:
-        spans = pairwise([0, *Timetable(some, total).ends])
+        spans = pairwise([0, *StageSchedule(some, total).stage_ends])
         for stage, (start, end) in zip(some, spans, strict=True):
             assert abs(end - start - stage.share * total) <= 1 + 1e-6
 
@@ -130,23 +130,23 @@ class TestTimetable:
     def test_after_the_last_step_the_last_stage_is_done(
         self, some: list[Stage], total: int, more: int
     ) -> None:
-        assert Timetable(some, total).at(total + more) == (some[-1], 1.0)
+        assert StageSchedule(some, total).at(total + more) == (some[-1], 1.0)
 
     def test_the_last_stage_cannot_end_early(self) -> None:
         with pytest.raises(VPRError, match="the last stage of a run cannot end early"):
-            Timetable([Stage("any", 1.0, until_explained=0.5)], 100)
+            StageSchedule([Stage("any", 1.0, until_explained=0.5)], 100)
 
     def test_after_an_early_end_the_later_stages_keep_their_proportions(self) -> None:
-        table = Timetable([Stage("a", 0.5), Stage("b", 0.3), Stage("c", 0.2)], 100)
+        table = StageSchedule([Stage("a", 0.5), Stage("b", 0.3), Stage("c", 0.2)], 100)
         table.end_stage(10)
-        assert table.ends == [10, 64, 100]
+        assert table.stage_ends == [10, 64, 100]
         table.end_stage(40)
-        assert table.ends == [10, 40, 100]
+        assert table.stage_ends == [10, 40, 100]
 
     @many
     @given(stages, totals)
     def test_decayed_rises_from_0_to_1(self, some: list[Stage], total: int) -> None:
-        table = Timetable(some, total)
+        table = StageSchedule(some, total)
         values = [table.decayed(step) for step in range(total + 1)]
         assert values == sorted(values)
         assert values[0] == 0
@@ -154,11 +154,11 @@ class TestTimetable:
         assert values[-1] == float(falls)
 
     def test_decayed_waits_for_the_stages_that_decay(self) -> None:
-        table = Timetable((Stage("wait", 0.6), Stage("fall", 0.4, decay=True)), 100)
+        table = StageSchedule((Stage("wait", 0.6), Stage("fall", 0.4, decay=True)), 100)
         assert [table.decayed(step) for step in (0, 59, 60, 80, 100)] == [0, 0, 0, 0.5, 1]
 
     def test_the_papers_stages_decay_over_all_steps(self) -> None:
-        table, paper = Timetable(PAPER_STAGES, 15_000), TrainingConfig()
+        table, paper = StageSchedule(PAPER_STAGES, 15_000), TrainingConfig()
         for step in range(0, 15_001, 250):
             cosine = 5e-5 + (5e-4 - 5e-5) * (1 + math.cos(math.pi * step / 15_000)) / 2
             assert table.decayed(step) == pytest.approx(step / 15_000)

@@ -127,7 +127,7 @@ def test_content_decides_not_the_name(tmp_path: Path) -> None:
     assert len(list(open_footage(path))) == 12
     text = tmp_path / "text.mp4"
     text.write_text("not a video at all\n" * 50)
-    with pytest.raises(VPRError, match=r"text\.mp4 cannot be read as video"):
+    with pytest.raises(VPRError, match=r"text\.mp4 is not a video file$"):
         open_footage(text)
     text = text.rename(tmp_path / "text.txt")
     with pytest.raises(VPRError, match=r"text\.txt is a text"):

@@ -20,8 +20,10 @@ from vpr.events import Evidence, Rule
 from vpr.nets import Codec, make_codec
 from vpr.nets.likelihood import make_likelihood
 from vpr.utils.checks import check_frames, check_noise, check_values
+from vpr.utils.tree import shapes_in_repr
 
 
+@shapes_in_repr
 class BaselineLevel(NamedTuple):
     """One level over time."""
 
@@ -32,6 +34,7 @@ class BaselineLevel(NamedTuple):
     evidence: Evidence  # (B, T) each; only `boundary` is known
 
 
+@shapes_in_repr
 class BaselineTrace(NamedTuple):
     """The result of `Baseline.observe`."""
 
@@ -40,6 +43,7 @@ class BaselineTrace(NamedTuple):
     state: NamedTuple  # after the last frame: where `rollout` begins
 
 
+@shapes_in_repr
 class BaselineLoss(NamedTuple):
     """The terms of −ELBO, in nats per frame; see `vpr.state.Loss`."""
 
@@ -54,6 +58,7 @@ class BaselineLoss(NamedTuple):
         return torch.stack([level.evidence.boundary.float().mean() for level in self.trace.levels])
 
 
+@shapes_in_repr
 class BaselineRollout(NamedTuple):
     """K steps of one level."""
 

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from vpr.cli.options import finite, numbers
+from vpr.errors import VPRError
 from vpr.utils.config_json import named_classes
 
 Config = TypeVar("Config")
@@ -46,13 +47,25 @@ def add_config_flags(
                 dest=name,
                 default=argparse.SUPPRESS,
                 help=text if is_shown(name) else argparse.SUPPRESS,
-                **_kind(hints[field.name]),
+                **_kind(hints[field.name], field.metadata["local"]),
             )
 
 
 def apply_flags(config: Config, given: dict[str, Any], prefix: str = "") -> Config:
     """`config` with the options that were given."""
-    return replace(config, **changed_fields(config, given, prefix))  # type: ignore[type-var]
+    changes = changed_fields(config, given, prefix)
+    try:
+        return replace(config, **changes)  # type: ignore[type-var]
+    except VPRError as error:
+        raise VPRError(_with_option(str(error), config, prefix)) from error
+
+
+def _with_option(message: str, config: Any, prefix: str) -> str:
+    """Name the option: `batch_size must be …` becomes `--training.batch-size must be …`."""
+    name, must, rest = message.partition(" must ")
+    if name.partition(".")[0] not in {field.name for field in fields(config)}:
+        return message
+    return f"--{prefix}{name}".replace("_", "-") + must + rest
 
 
 def changed_fields(config: Any, given: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -86,7 +99,7 @@ def value_of(flag: str, words: Sequence[str]) -> str | None:
     return None
 
 
-def _kind(hint: Any) -> dict[str, Any]:
+def _kind(hint: Any, is_path: bool) -> dict[str, Any]:
     """Arguments of `add_argument` for a value of this type."""
     if hint is bool:
         return {"action": argparse.BooleanOptionalAction}
@@ -96,7 +109,8 @@ def _kind(hint: Any) -> dict[str, Any]:
         return {"type": numbers, "metavar": "N,N,…"}
     if hint is float:
         return {"type": finite, "metavar": "X"}
-    return {"type": hint, "metavar": "N" if hint is int else "NAME"}
+    name = "PATH" if is_path else "NAME"
+    return {"type": hint, "metavar": "N" if hint is int else name}
 
 
 def _shown(value: Any) -> str:

@@ -11,7 +11,6 @@ from vpr.cli.model_and_data import prepare, prepare_for_few, sequence_length
 from vpr.cli.options import add_out_folder, add_sequences
 from vpr.cli.show import print_json, print_table
 from vpr.data import DATASETS, dataset, evaluation_rng
-from vpr.errors import VPRError
 
 # Number of sequences above which rendering all rooms of 3dsd is faster than rendering some.
 PREPARE_ALL_ABOVE = 32
@@ -32,8 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.data.pictures import write_gif, write_sheet
 
     data = apply_flags(dataset(arguments.name), vars(arguments))
-    if arguments.sequences < 1 or (arguments.length or 2) < 2:
-        raise VPRError("vpr data needs 1 or more sequences of 2 or more frames")
     if arguments.sequences > PREPARE_ALL_ABOVE:
         prepare(data)
     else:

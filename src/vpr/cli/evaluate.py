@@ -65,7 +65,8 @@ def _rows(result: dict[str, Any]) -> list[list[object]]:
     for level, scores in result["levels"].items():
         for factor in moving:
             controls = [result["controls"][level][k][factor]["f1"] for k in ("periodic", "random")]
-            rows.append([level, factor, *scores[factor].values(), *controls])
+            ratios = (scores[factor][name] for name in ("precision", "recall", "f1", "fpr"))
+            rows.append([level, factor, *ratios, *controls])
     return rows
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vpr.cli.show import print_json, print_message, print_table
+from vpr.errors import VPRError
 
 DESCRIPTION = """\
 Match predicted and true boundaries one to one: the largest number of pairs within the tolerance,
@@ -53,6 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.evaluation.boundary_file_scores import evaluate_boundaries
     from vpr.evaluation.tolerance import parse_tolerances
 
+    for path in (arguments.predicted, *arguments.truth):
+        if not path.exists():
+            raise VPRError(f"{path} does not exist")
     tolerances = parse_tolerances(arguments.tolerance)
     truth = arguments.truth[0] if len(arguments.truth) == 1 else arguments.truth
     result = evaluate_boundaries(
@@ -76,11 +80,11 @@ def _print(result: dict[str, Any]) -> None:
         [
             "level",
             "within",
-            "precision",
+            "prec.",
             "recall",
             "F1",
-            "matched",
-            "predicted",
+            "pairs",
+            "pred.",
             "true",
             "distance",
         ],

@@ -31,7 +31,7 @@ def add_film_options(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_data(parser)
     parser.add_argument("--level", type=int, metavar="N", help="Show only this level. [all]")
-    add_number(parser, "--frames", 30, "Frames that the model observes first.")
+    add_number(parser, "--frames", 30, "Frames that the model observes first.", least=2)
     add_number(parser, "--seed", 1, "Random seed.")
     add_out_folder(parser, Path(), "the pictures")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import io
+import re
 import shlex
 import sys
 import traceback
@@ -26,7 +27,8 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        message = printable(message)
+        # Messages of the types in `vpr.cli.options` continue the name of the option.
+        message = re.sub(r"^argument (--\S+): (?=must |.* is a file)", r"\1 ", printable(message))
         see = f"{'See' if message.endswith('?') else 'see'} {self.prog} --help"
         self.exit(2, f"{self.prog}: {message}{' ' if message.endswith('?') else '; '}{see}\n")
 
@@ -37,12 +39,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the encoding, printing must not fail
         sys.stdout.reconfigure(errors="backslashreplace")
     debug = "--debug" in words
+    arguments = argparse.Namespace()
     try:
         arguments = _parse([word for word in words if word != "--debug"])
         code: int = command_module(arguments.command).run(arguments)
         return code
     except VPRError as error:
-        return _print_error(str(error), debug)
+        return _print_error(_with_option(str(error), arguments), debug)
     except BrokenPipeError:  # the reader of our output has closed it, as in `vpr … | head`
         sys.stderr.close()
         return 1
@@ -61,6 +64,12 @@ def _print_error(message: str, debug: bool) -> int:
     else:
         print(f"vpr: {printable(message)}", file=sys.stderr)
     return 2
+
+
+def _with_option(message: str, arguments: argparse.Namespace) -> str:
+    """Name the option: the `min_gap must be …` of a function is the `--min-gap must be …` here."""
+    name, must, rest = message.partition(" must ")
+    return f"--{name.replace('_', '-')}{must}{rest}" if name in arguments else message
 
 
 def _parse(words: list[str]) -> argparse.Namespace:

@@ -6,7 +6,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from vpr.cli.show import print_message, progress_bars
+from vpr.data import Vectors, Video
 from vpr.data.base import Dataset, Prepared, Recorded, max_length
+from vpr.errors import VPRError
 
 if TYPE_CHECKING:
     from vpr.model import VPR
@@ -18,6 +20,8 @@ def open_model_and_data(arguments: argparse.Namespace, *, few: bool) -> tuple[VP
 
     model = load_model(arguments.model)
     data = data_for(arguments.model, arguments.data, arguments.path)
+    if arguments.data is None:
+        check_path(data, "--path", "the path in the configuration of a model is not opened")
     if few:
         prepare_for_few(data)
     else:
@@ -25,11 +29,23 @@ def open_model_and_data(arguments: argparse.Namespace, *, few: bool) -> tuple[VP
     return model, data
 
 
-def prepare(data: Dataset) -> None:
+def prepare(data: Dataset, path_option: str = "--path") -> None:
     """Prepare a dataset, if it needs preparation, with a progress bar."""
+    check_path(data, path_option)
     if isinstance(data, Prepared):
-        with progress_bars(["Preparing (once):"]) as advance:
-            data.prepare(lambda done, total: advance(0, done, total, "pictures"))
+        title, unit = "Preparing (once):", "pictures"
+        if isinstance(data, Video):
+            title, unit = "Decoding footage (cached):", "frames"
+        with progress_bars([title]) as advance:
+            data.prepare(lambda done, total: advance(0, done, total, unit))
+
+
+def check_path(data: Dataset, option: str, why: str = "") -> None:
+    """Raise an error with the command's own option if the dataset needs a path and has none."""
+    if isinstance(data, Video | Vectors) and not data.path:
+        files = '"footage/*.mp4"' if isinstance(data, Video) or data.features else "features.npy"
+        what = "footage" if isinstance(data, Video) else "vectors"
+        raise VPRError(f"give {what} with {option} {files}" + (f": {why}" if why else ""))
 
 
 def sequence_length(arguments: argparse.Namespace, data: Dataset) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from vpr.errors import VPRError
 from vpr.executors import BACKENDS, Executor
@@ -30,7 +32,43 @@ def seconds(text: str) -> float:
     return finite(text.removesuffix(unit)) * units.get(unit, 1.0)
 
 
-seconds.__name__ = "time in seconds"
+def above_zero(text: str) -> float:
+    return _checked(finite(text), finite(text) > 0, "must be above 0", text)
+
+
+above_zero.__name__ = "finite number"
+
+
+def time_above_zero(text: str) -> float:
+    try:
+        value = seconds(text)
+    except ValueError:
+        value = -1.0
+    return _checked(value, value > 0, "must be a time above 0, such as 10s", text)
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """The type of an integer option with a smallest value."""
+
+    def convert(text: str) -> int:
+        return _checked(int(text), int(text) >= least, f"must be {least} or more", text)
+
+    convert.__name__ = "int"
+    return convert
+
+
+def folder(text: str) -> Path:
+    return _checked(Path(text), not Path(text).is_file(), f"{text} is a file: give a folder")
+
+
+Value = TypeVar("Value")
+
+
+def _checked(value: Value, holds: bool, rule: str, text: str | None = None) -> Value:
+    """`value` if `holds`; the message of the error continues the name of the option."""
+    if not holds:
+        raise argparse.ArgumentTypeError(rule if text is None else f"{rule}, got {text}")
+    return value
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -64,9 +102,10 @@ def add_sequences(
     parser: argparse.ArgumentParser, *, sequences: int, length: int = 50, seed: int
 ) -> None:
     """`--sequences`, `--length` and `--seed`."""
-    add_number(parser, "--sequences", sequences, "Number of sequences.")
+    add_number(parser, "--sequences", sequences, "Number of sequences.", least=1)
     fewer = f"[{length}, or the length of the recording if that is shorter]"
-    parser.add_argument("--length", type=int, metavar="N", help=f"Frames per sequence. {fewer}")
+    shown = f"Frames per sequence. {fewer}"
+    parser.add_argument("--length", type=at_least(2), metavar="N", help=shown)
     parser.set_defaults(default_length=length)
     add_number(parser, "--seed", seed, "Random seed.")
 
@@ -116,15 +155,18 @@ def add_out_folder(parser: argparse.ArgumentParser, default: Path, what: str) ->
     parser.add_argument(
         "--out",
         metavar="FOLDER",
-        type=Path,
+        type=folder,
         default=default,
         help=f"Folder for {what}. [{default}]",
     )
 
 
-def add_number(parser: argparse.ArgumentParser, name: str, default: int, text: str) -> None:
+def add_number(
+    parser: argparse.ArgumentParser, name: str, default: int, text: str, least: int | None = None
+) -> None:
     """An integer option whose help ends with its default."""
-    parser.add_argument(name, type=int, metavar="N", default=default, help=f"{text} [{default}]")
+    kind = int if least is None else at_least(least)
+    parser.add_argument(name, type=kind, metavar="N", default=default, help=f"{text} [{default}]")
 
 
 def add_footage(parser: argparse.ArgumentParser, *, needs_model: bool = True) -> None:
@@ -132,7 +174,7 @@ def add_footage(parser: argparse.ArgumentParser, *, needs_model: bool = True) ->
     parser.add_argument("--model", required=needs_model, help=MODEL_HELP)
     parser.add_argument(
         "--threshold",
-        type=finite,
+        type=above_zero,
         metavar="X",
         help="γ: D_st above X times its typical value is an unexpected event. Higher values give "
         "fewer events. [γ of the model]",

@@ -38,8 +38,9 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.pretrained.hub import push_to_hub
+    from vpr.pretrained.hub import check_repository, push_to_hub
 
+    check_repository(arguments.repository)
     metrics = _metrics(arguments) if arguments.sequences > 0 else {}
     published = push_to_hub(
         arguments.run,

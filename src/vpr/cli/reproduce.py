@@ -153,6 +153,11 @@ def _list(arguments: argparse.Namespace) -> int:
     from vpr.experiments import EXPERIMENTS
     from vpr.experiments.runner.reproduce import Request, missing
 
+    if not arguments.out.is_dir():
+        print_message(
+            f"There is no folder {arguments.out.absolute()}: run this command in a clone of the "
+            "repository, or give --out."
+        )
     rows = []
     for each in EXPERIMENTS.values():
         seeds = _seeds(arguments, each)
@@ -165,8 +170,10 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(rows)
     else:
-        columns = ["name", "what", "cost", "runs", "done"]
-        print_table(
-            f"Experiments at scale {arguments.scale}", columns, [list(row.values()) for row in rows]
-        )
+        cells = [
+            [each["name"], f"{each['what']} ({each['cost']})", each["runs"], each["done"]]
+            for each in rows
+        ]
+        columns = ["name", "what (cost)", "runs", "done"]
+        print_table(f"Experiments at scale {arguments.scale}", columns, cells)
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,14 @@ from vpr.cli.options import (
     chosen_executor,
     finite,
     numbers,
-    seconds,
+    time_above_zero,
 )
 from vpr.cli.show import print_json, print_line, print_message, print_table, progress_bars
 from vpr.errors import VPRError
+from vpr.segmenting.exports import FORMATS
 
 ADAPT_SECONDS = 120.0  # seconds
+TIME = re.compile(r"^-?[\d.]+(ms|s|min)?$")
 
 if TYPE_CHECKING:
     from vpr.executors.executor import JobProgress
@@ -47,6 +50,8 @@ Several commands, also on several machines, can share --out: each piece is claim
 
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    # Otherwise argparse takes -10s for an option, and does not say what is wrong with it.
+    parser._negative_number_matcher = TIME
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = DESCRIPTION
     parser.add_argument(
@@ -78,7 +83,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--export",
         metavar="LIST",
-        help="Additional formats, separated by commas: eaf, label-studio, otio, edl. [none]",
+        help=f"Additional formats, separated by commas: {', '.join(FORMATS)}. [none]",
     )
     add_executor(parser, 1)
     parser.add_argument("--force", action="store_true", help="Do not skip finished files.")
@@ -98,7 +103,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     )
     chosen.add_argument(
         "--every",
-        type=seconds,
+        type=time_above_zero,
         metavar="TIME",
         help="Report the strongest events of each level, on average one per TIME, such as 10s.",
     )
@@ -106,9 +111,9 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 def _add_adapt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """`--adapt` or `--adapt TIME`: a word after it that is not a time is a PATH."""
-    how: dict[str, Any] = {"nargs": "?", "type": seconds, "metavar": "TIME"}
+    how: dict[str, Any] = {"nargs": "?", "type": time_above_zero, "metavar": "TIME"}
     after = list(words)[list(words).index("--adapt") + 1 :] if "--adapt" in words else []
-    if after and not re.fullmatch(r"[\d.]+(ms|s|min)?", after[0]):
+    if after and not TIME.match(after[0]):
         how = {"action": "store_const"}
     parser.add_argument(
         "--adapt",
@@ -139,7 +144,8 @@ def _adapted(arguments: argparse.Namespace) -> str:
             force=arguments.force,
             on_progress=lambda note, done, total: advance(0, done, total, note),
         )
-    print_message(f"Model: {folder}, for example for vpr segment --model.")
+    again = shlex.join(["--model", str(folder)])
+    print_message(f"Saved the model in {folder}. Reuse it with vpr segment … {again}.")
     return str(folder)
 
 

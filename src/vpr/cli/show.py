@@ -8,8 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +26,9 @@ from vpr.utils.printable import printable
 
 # Progress and messages go to standard error, so that standard output has only the result.
 messages = Console(stderr=True)
+
+WORD = re.compile(r"[^\W\d_]{4}")  # in text, unlike numbers with units
+MAX_NAME = 24  # letters
 
 
 def print_message(line: str) -> None:
@@ -41,17 +53,42 @@ def print_json(data: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    table = Table()
+    """Numbers are aligned to the right; short names in the first column are never broken."""
+    table, cells = Table(), [[_cell(cell) for cell in row] for row in rows]
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
-    for row in rows:
-        table.add_row(*(Text(_cell(cell)) for cell in row))  # a Text has no markup
+        texts = [row[number] for row in cells]
+        is_left = number == 0 or any(WORD.search(text) for text in texts)
+        is_name = number == 0 and max(map(len, texts), default=0) <= MAX_NAME
+        table.add_column(column, justify="left" if is_left else "right", no_wrap=is_name)
+    for row in cells:
+        table.add_row(*map(Text, row))  # a Text has no markup
     print_line(title)
     Console().print(table)
 
 
 def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
+
+
+class Note:
+    """The note of a progress bar: fields separated by commas, as many as there is room for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(0, cell_len(self.text))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        text = self.text
+        while cell_len(text) > options.max_width and ", " in text:
+            text = text.rpartition(", ")[0]
+        yield Text(text, no_wrap=True, overflow="ellipsis")
+
+
+class NoteColumn(ProgressColumn):
+    def render(self, task: Task) -> Note:
+        return Note(task.fields["note"])
 
 
 @contextmanager
@@ -71,7 +108,7 @@ def progress_bars(titles: Sequence[str]) -> Iterator[Callable[[int, int, int, st
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=8),
         TextColumn("{task.completed}/{task.total}"),
-        TextColumn("{task.fields[note]}", markup=False),
+        NoteColumn(),
         TimeRemainingColumn(),
         TextColumn("left"),
     )

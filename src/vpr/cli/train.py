@@ -21,6 +21,7 @@ from vpr.errors import VPRError
 from vpr.presets import PRESETS, preset
 from vpr.training.additions import ADDITIONS, without
 from vpr.training.distributed import STRATEGIES
+from vpr.training.stages import Stage
 from vpr.utils.config_json import to_dict
 
 if TYPE_CHECKING:
@@ -74,9 +75,12 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     )
     parser.add_argument("--show", action="store_true", help="Print the stages and exit.")
     parser.add_argument("--help-all", action="help", help="Show all options, and exit.")
-    parser.epilog = (
-        "The values in brackets are the defaults of PRESET. --help-all lists all fields."
+    defaults = (
+        "Give a PRESET to see its defaults: vpr train PRESET --help."
+        if chosen is None
+        else "The values in brackets are its defaults."
     )
+    parser.epilog = f"{defaults} --help-all lists all fields."
 
     def is_shown(name: str) -> bool:
         of_data = chosen is not None and name.startswith("data.")
@@ -108,7 +112,7 @@ class TrainingBar:
         rate = done / (perf_counter() - self.start) if done else 0.0
         kls = " ".join(f"{value:.1f}" for value in now.kl)
         rates = " ".join(f"{value:.2f}" for value in now.update_rate)
-        note = f"{now.stage}: loss {now.loss:.1f} kl {kls} updates {rates} {rate:.1f}/s"
+        note = f"{now.stage}: loss {now.loss:.1f}, kl {kls}, updates {rates}, {rate:.1f}/s"
         self.advance(0, now.step, now.steps, note)
 
 
@@ -118,6 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
     from vpr.utils.threads import use_threads
 
     base = _run_of(arguments.out) if arguments.preset is None else preset(arguments.preset)
+    if base is None and arguments.out is not None:
+        raise VPRError(f"{arguments.out} is not a run: give a PRESET to start one")
     if base is None:
         raise VPRError("give a PRESET, or with --out the run to resume; see vpr train --help")
     given = {name: value for name, value in vars(arguments).items() if name != "preset"}
@@ -126,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _show(config, arguments.json)
     out: Path = arguments.out or Path("runs") / _name(config, arguments.without)
     use_threads(arguments.threads)
-    prepare(config.data)
+    prepare(config.data, "--data.path")
     with progress_bars([""]) as advance:
         bar = TrainingBar(f"Training {config.preset} in {out}", advance)
         outcome = train(
@@ -191,8 +197,7 @@ def _show(config: RunConfig, as_json: bool) -> int:
         [
             stage.name,
             f"{'≤ ' if stage.until_explained < 1 else ''}{stage.share * total:,.0f}",
-            "{:g} → {:g}".format(*stage.beta),
-            "{:g} → {:g}".format(*stage.beta_ratio),
+            _betas(stage, config.model.levels),
             ", ".join(stage.criteria) or "none",
             f"{stage.random_updates:.0%}",
             ", ".join(stage.objectives) or "none",
@@ -202,14 +207,22 @@ def _show(config: RunConfig, as_json: bool) -> int:
     columns = [
         "stage",
         "steps",
-        "β of level 1",
-        "β ratio",
+        f"β of levels 1 to {config.model.levels}",
         "criteria",
         "random updates",
         "objectives",
     ]
     print_table(f"{config.preset}: {total:,} steps", columns, rows)
     return 0
+
+
+def _betas(stage: Stage, levels: int) -> str:
+    """β of each level at the start and, if it changes, at the end of a stage."""
+    start, end = (
+        ", ".join(f"{stage.beta_at(progress, level + 1):.2g}" for level in range(levels))
+        for progress in (0.0, 1.0)
+    )
+    return start if start == end else f"{start} → {end}"
 
 
 def _held_out(config: RunConfig, out: Path) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,7 @@
-"""The interface of all datasets, which `DATASETS` in `vpr.data` lists: sequences with labels."""
+"""The interface of all datasets, which `DATASETS` in `vpr.data` lists: sequences with labels.
+
+The class of a new dataset also goes into the union `Data` in `vpr.config`.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,12 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 from vpr.features.preprocessing import Preprocessing
+from vpr.utils.tree import shapes_in_repr
 
 OnProgress = Callable[[int, int], None]  # done, total
 
 
+@shapes_in_repr
 class Batch(NamedTuple):
     """Sequences with the factors of every frame."""
 

@@ -16,7 +16,7 @@ from vpr.utils.config_fields import option
 
 @dataclass(frozen=True)
 class MovingBall:
-    """The colour steps through a fixed cycle at a bounce, or at random with p = 0.1.
+    """The colour advances in a fixed cycle at every bounce, and at other frames with p = 0.1.
 
     The ball is reflected when its centre reaches the border, so that half of it leaves the frame.
     """
@@ -28,7 +28,7 @@ class MovingBall:
     speed: float = option(
         6.0, "Pixels per frame, for 64×64 frames: 6 for the fast ball, 2.5 for the slow one."
     )
-    change_probability: float = option(0.1, "Probability that the colour changes without a bounce.")
+    change_probability: float = option(0.1, "Probability of a new colour without a bounce.")
 
     def __post_init__(self) -> None:
         if self.size < 2 or not 0 < self.radius <= 128 or not 0 < self.speed < 63:

@@ -70,8 +70,10 @@ class ThreeDShapesDynamic:
     file: str = option("", "The official 3dshapes.h5; empty to render the images.", local=True)
 
     def __post_init__(self) -> None:
-        if not all(1 <= period <= MAX_PERIOD for period in self._periods):
-            raise VPRError(f"3dsd needs periods of 1 to {MAX_PERIOD} frames, got {self._periods}")
+        for field in ("floor_period", "wall_period", "object_period"):
+            period = getattr(self, field)
+            if not 1 <= period <= MAX_PERIOD:
+                raise VPRError(f"{field} must be 1 to {MAX_PERIOD:,} frames, got {period:,}")
 
     @property
     def frame(self) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from vpr.errors import VPRError
 from vpr.features.extractor import EXTRACTORS
 from vpr.features.preprocessing import Preprocessing, fit_components, fit_standard, unit_length
 from vpr.utils.config_fields import option
-from vpr.video.finding import find_footage
+from vpr.video.finding import ARRAYS, VIDEOS, find_footage
 from vpr.video.image_folder import natural
 from vpr.video.rates import as_rate
 
@@ -108,7 +108,7 @@ class Vectors:
 
     def _read(self) -> _Read:
         if not self.path:
-            raise VPRError("give vectors with --path features.npy (vpr train: --data.path)")
+            raise VPRError('no vectors: give path, such as path="features.npy"')
         return _read(replace(self, evaluating=False), os.getcwd())
 
     def files(self) -> list[Path]:
@@ -198,6 +198,11 @@ def _rows(file: Path) -> NDArray[Any]:
     try:
         rows = memory_mapped(file.absolute())
     except (OSError, ValueError, EOFError) as error:
+        if file.suffix.lower() in VIDEOS - ARRAYS:
+            raise VPRError(
+                f"{file} is a video, not vectors: to train on video, use vpr train cpu/video, or "
+                f"--data.features {next(iter(EXTRACTORS))}"
+            ) from error
         raise VPRError(f"{file} cannot be read as a .npy file: save it with np.save") from error
     if not isinstance(rows, np.ndarray):
         raise VPRError(f"{file} has several arrays: save each one with np.save")

@@ -34,7 +34,7 @@ class Video:
         f"Files, folders or globs (in quotes), several with {os.pathsep!r} between them.",
         local=True,
     )
-    size: tuple[int, ...] = option((64, 64), "Height and width of a frame, as in model.frame.")
+    size: tuple[int, ...] = option((64, 64), "Height and width of a frame, multiples of 16.")
     grey: bool = option(False, "Frames of one channel instead of three.")
     fit: Literal["stretch", "letterbox", "crop"] = option(
         "stretch", "How to fit other proportions: see docs/how-to/read-video.md."
@@ -87,7 +87,7 @@ class Video:
 
     def _pieces(self) -> list[str]:
         if not self.path:
-            raise VPRError('give footage with --path "footage/*.mp4" (vpr train: --data.path)')
+            raise VPRError('no footage: give path, such as path="footage/*.mp4"')
         whole = os.path.lexists(self.path)
         return find_footage([self.path] if whole else self.path.split(os.pathsep))
 

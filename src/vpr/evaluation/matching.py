@@ -2,7 +2,8 @@
 
 On a line, two pairs that cross can be uncrossed: neither of the new distances exceeds the larger of
 the old, nor does their sum. So one of the best matchings is in order, and dynamic programming over
-prefixes finds it. All numbers are exact fractions.
+prefixes finds it. All numbers are exact fractions. `scores.py` compares events with the labels of a
+generated dataset, at the exact frame.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Precision, recall, F1 and false-positive rate of boundaries at the exact frame of a change."""
+"""Precision, recall, F1 and false-positive rate of boundaries at the exact frame of a change.
+
+For arrays of frames, such as the events of a model and the labels of a generated dataset;
+`matching.py` compares times with a tolerance.
+"""
 
 from __future__ import annotations
 

@@ -17,12 +17,13 @@ from vpr.errors import VPRError
 from vpr.model import VPR, with_fixed_start
 from vpr.state import State
 from vpr.utils.checks import check_count, check_level, check_state
-from vpr.utils.tree import tree_map
+from vpr.utils.tree import shapes_in_repr, tree_map
 
 Below = Literal["held", "means", "samples"]  # the states of the levels below the rollout
 States = Callable[[int, Tensor], Tensor]  # index of a level, its c (B, K, D) → its s (B, K, S)
 
 
+@shapes_in_repr
 class Rollout(NamedTuple):
     """K events of one level."""
 
@@ -32,6 +33,7 @@ class Rollout(NamedTuple):
     state: State  # after the last event; the states of the other levels are unchanged
 
 
+@shapes_in_repr
 class Samples(NamedTuple):
     """n samples of one level."""
 

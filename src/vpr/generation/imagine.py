@@ -15,13 +15,14 @@ from vpr.generation.event_clock import EventClock
 from vpr.model import VPR
 from vpr.state import State
 from vpr.utils.checks import check_count, check_state
-from vpr.utils.tree import tree_put, tree_rows
+from vpr.utils.tree import shapes_in_repr, tree_put, tree_rows
 
 DECODE_BATCH = 512  # frames decoded at once, which bounds the memory
 Endings = Literal["drawn", "likeliest"]  # events end by chance, or when that is more likely
 Hazards = Callable[[State, EventClock], Tensor]  # → (B, N − 1), like `Durations`
 
 
+@shapes_in_repr
 class Imagined(NamedTuple):
     """The result of `imagine`."""
 
@@ -32,6 +33,7 @@ class Imagined(NamedTuple):
     clock: EventClock  # after the last frame
 
 
+@shapes_in_repr
 class ImaginedStep(NamedTuple):
     """One imagined frame before decoding."""
 

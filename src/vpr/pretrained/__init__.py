@@ -20,6 +20,7 @@ The folders next to this file are the shipped models.
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -33,6 +34,7 @@ from vpr.errors import VPRError
 from vpr.features.preprocessing import Preprocessing
 from vpr.generation.durations import Durations
 from vpr.model import VPR
+from vpr.presets import PRESETS
 from vpr.utils.config_fields import local_fields
 from vpr.utils.config_json import KIND, from_dict, to_dict, typed
 from vpr.utils.files import (
@@ -240,10 +242,15 @@ def find_model(name: str) -> Path:
         return Path(name)
     if name in shipped_models():
         return _shipped() / name
+    if Path(name).is_dir():
+        raise VPRError(f"{name} is not a run folder: it has no {CONFIG}")
+    if name in PRESETS:
+        raise VPRError(f"{name} is a preset: train it first with vpr train {name}")
     if Path(name).exists() or name.count("/") != 1 or name.startswith((".", "/", "~")):
-        raise VPRError(
-            f"no model {name!r}: give a run folder, a hub id, or {' or '.join(shipped_models())}"
-        )
+        close = get_close_matches(name, shipped_models(), 1)
+        choices = f"give a run folder, a hub id, or {' or '.join(shipped_models())}"
+        advice = f"did you mean {close[0]}?" if close else choices
+        raise VPRError(f"no model {name!r}: {advice}")
     return _download(*name.split("@", 1))
 
 
@@ -260,9 +267,11 @@ def _download(name: str, revision: str | None = None) -> Path:
         return Path(snapshot_download(name, revision=revision, allow_patterns=PUBLISHED))
     except Exception as error:  # the client of the hub raises many different types
         what = name if revision is None else f"{name}@{revision}"
-        raise VPRError(
-            f"no folder {what!r} on this machine or on the hub: {type(error).__name__}"
-        ) from error
+        # The status of the answer, if there was one; the hub answers 401 to hide private models.
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        absent = status in (401, 403, 404) or isinstance(error, ValueError)  # an impossible name
+        hub = "has no such model" if absent else "could not be reached"
+        raise VPRError(f"no run folder {what}, and the Hugging Face Hub {hub}") from error
 
 
 def read_config(folder: Path) -> dict[str, Any]:

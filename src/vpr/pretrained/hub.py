@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,6 +42,7 @@ def push_to_hub(
 
     `metrics` are named results for the card. The token comes from `hf auth login` or HF_TOKEN.
     """
+    check_repository(repository)
     folder = RunFolder(run)
     config = folder.config()
     if not (folder.path / MODEL).exists():
@@ -63,6 +65,12 @@ def push_to_hub(
         reason = " ".join(str(error).split())
         raise VPRError(f"cannot publish {repository}: {reason or type(error).__name__}") from error
     return Published(url.repo_id, commit.oid, str(url))
+
+
+def check_repository(name: str) -> None:
+    """Raise an error unless it is a name of the form owner/name."""
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+        raise VPRError(f"{name} is not the name of a repository: give OWNER/NAME")
 
 
 def model_card(config: RunConfig, repository: str, metrics: dict[str, float], licence: str) -> str:

@@ -189,8 +189,9 @@ def _run_target(
         report(done, expected, "frames")
 
     try:
+        completed.check_unchanged(target)  # now, and not only after minutes of work
         make = _sweep if request.sweep else _segment
-        outcome = make(target, request, model, on_progress)
+        outcome = make(target, request, model, completed, on_progress)
         completed.write(target, list(outcome.files), outcome.as_json())
     except VPRError as error:
         return Outcome(target.source, "failed", problem=str(error))
@@ -205,7 +206,13 @@ def _run_target(
     return outcome
 
 
-def _segment(target: Target, request: SegmentRequest, model: VPR, on_progress: OnFrames) -> Outcome:
+def _segment(
+    target: Target,
+    request: SegmentRequest,
+    model: VPR,
+    completed: CompletedFiles,
+    on_progress: OnFrames,
+) -> Outcome:
     timeline = segment(
         target.source,
         model,
@@ -218,6 +225,7 @@ def _segment(target: Target, request: SegmentRequest, model: VPR, on_progress: O
         on_progress=on_progress,
         name=request.model,
     )
+    completed.start_writing(target)
     files = write_files(timeline, request.out / target.name)
     files += write_exports(timeline, request.out / target.name, request.export)
     return Outcome(
@@ -233,13 +241,20 @@ def _segment(target: Target, request: SegmentRequest, model: VPR, on_progress: O
     )
 
 
-def _sweep(target: Target, request: SegmentRequest, model: VPR, on_progress: OnFrames) -> Outcome:
+def _sweep(
+    target: Target,
+    request: SegmentRequest,
+    model: VPR,
+    completed: CompletedFiles,
+    on_progress: OnFrames,
+) -> Outcome:
     from vpr.segmenting.sweep import write_sweep
 
     inputs = ModelInput(model, request.fit or fit_for(request.model))
     source = inputs.open(target.source, request.rate)
     swept = sweep(source, model, on_progress=on_progress)
     problem = getattr(source, "problem", None)
+    completed.start_writing(target)
     counts = {str(level): [int(n) for n in each] for level, each in swept.events.items()}
     return Outcome(
         target.source,

@@ -1,11 +1,13 @@
 """Records of completed pieces of footage, one small file each, next to their output files.
 
 A piece is complete if its files exist and were written from the same source (size and modification
-time) with the same weights and settings.
+time) with the same weights and settings. A record also has a digest of each file, so that a file
+that was edited by hand is never overwritten or deleted.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 from vpr.errors import VPRError
 from vpr.executors.claims import CLAIM_SUFFIX
 from vpr.segmenting.output_names import Target, identity
-from vpr.utils.files import read_json, write_json
+from vpr.utils.files import error_reason, read_json, write_json
 from vpr.video.finding import images_in, is_address
 
 FOLDER = ".finished"
@@ -43,8 +45,28 @@ class CompletedFiles:
             return None
         return summary if all((self.out / name).exists() for name in files) else None
 
+    def check_unchanged(self, target: Target) -> None:
+        """Raise an error if a file of a piece was changed since it was written."""
+        for name, digest in self._digests(target.name).items():
+            path = self.out / name
+            if path.is_file() and file_digest(path) != digest:
+                raise VPRError(
+                    f"{path} was changed since vpr wrote it: move it to another folder, or give "
+                    "another --out"
+                )
+
+    def start_writing(self, target: Target) -> None:
+        """Check again, and forget the digests: a process that is killed leaves other files."""
+        self.check_unchanged(target)
+        record = self._read(target.name)
+        if record:
+            write_json(self._path(target.name), record | {"made_by": None, "digests": {}})
+
     def write(self, target: Target, files: list[str], summary: dict[str, Any]) -> None:
-        """Record the files of a piece, and delete older ones that were not written again."""
+        """Record the files of a piece, and delete older ones that were not written again.
+
+        `start_writing` must be called before the files are written.
+        """
         for name in set(self._files(target.name, self._read(target.name))) - set(files):
             (self.out / name).unlink(missing_ok=True)
         record = {
@@ -52,6 +74,7 @@ class CompletedFiles:
             "state": file_state(target.source),
             "made_by": self.made_by,
             "files": files,
+            "digests": {name: file_digest(self.out / name) for name in files},
             "summary": summary,
         }
         write_json(self._path(target.name), record)
@@ -79,6 +102,14 @@ class CompletedFiles:
             and not (self.out / each).is_dir()
         ]
 
+    def _digests(self, name: str) -> dict[str, str]:
+        """The files in a record that have a digest."""
+        record = self._read(name)
+        digests = record.get("digests")
+        if not isinstance(digests, dict):
+            return {}
+        return {each: digests[each] for each in self._files(name, record) if each in digests}
+
     def _read(self, name: str) -> dict[str, Any]:
         try:
             record = read_json(self._path(name))
@@ -88,6 +119,14 @@ class CompletedFiles:
 
     def _path(self, name: str) -> Path:
         return self.out / FOLDER / f"{name}.{self.ending}"
+
+
+def file_digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise VPRError(f"{path} cannot be read: {error_reason(error)}") from error
 
 
 def file_state(source: str) -> list[int] | None:

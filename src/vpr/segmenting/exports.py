@@ -1,4 +1,9 @@
-"""Formats for other programs, which `vpr segment --export` writes."""
+"""Formats for other programs, which `vpr segment --export` writes.
+
+To add one: a module with its writer next to this file, a method of `Timeline` that calls it, its
+name in `FORMATS` and its line in `write_exports`, a line of the description in
+`vpr.cli.segment`, a row in docs/how-to/export.md, and a test in tests/segmenting/test_exports.py.
+"""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _of_frames(
             trained = f"generated pictures ({record.data})" if known else "other frames"
             yield (
                 f"The model was trained on {trained}: it reconstructs {max(share, 0):.0%} of the "
-                f"variation of these. {advice}"
+                f"variation of these frames. {advice}"
             )
     elif inputs.preprocessing is not None:
         distance = inputs.preprocessing.distance(rows)
@@ -83,6 +83,8 @@ def explained(model: VPR, inputs: ModelInput, rows: NDArray[np.generic]) -> floa
 
 def _of_events(detected: Timeline, reported: Timeline) -> Iterator[str]:
     frames = detected.frames
+    if frames == 1:
+        yield "One frame: no events are possible."
     if frames < MIN_FRAMES:
         return
     if not detected.boundaries:

@@ -139,7 +139,8 @@ def levels_to_report(levels: Sequence[int] | None, total: int) -> list[int]:
         return list(range(2, total + 1))
     for level in levels:
         if not 2 <= level <= total:
-            raise VPRError(f"levels of this model must be 2 to {total}, got {level}")
+            has = "only level 2" if total == 2 else f"levels 2 to {total}"
+            raise VPRError(f"this model has {has} (level 1 has no events), got {level}")
     if not levels:
         raise VPRError("levels must name at least one level")
     return sorted(set(levels))

@@ -45,14 +45,15 @@ from vpr.utils.files import (
 LOCK = ".lock"
 STEPS = "training.steps"  # the only option that may change; it can only increase
 
-log = logging.getLogger("vpr")
+logger = logging.getLogger("vpr")
 
 
 class Checkpoint(NamedTuple):
     """The state of a training run, made by `Session.checkpoint`.
 
     The tensors are the weights, the averages of Adam, the windows of D_st and the states of the
-    random generators of PyTorch. The notes, which are values for JSON, are the step, the ends of
+    random generators of PyTorch: `noise` (of the latent states), `chance` (of random updates) and
+    `selection` (of decoded frames). The notes, which are values for JSON, are the step, the ends of
     the stages, the share of the variation that is explained, and the random generator of the data.
     """
 
@@ -98,7 +99,7 @@ class RunFolder:
                 failed = failed or error
                 continue
             if failed is not None:
-                log.warning("%s; resumed from %s, the checkpoint before it", failed, path.name)
+                logger.warning("%s; resumed from %s, the checkpoint before it", failed, path.name)
             return
         if failed is not None:
             raise failed

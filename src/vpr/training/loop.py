@@ -93,13 +93,14 @@ def train(
         session = make_session(config, group.fabric.device)
         _resume(session, folder, group)
         if session.step < until and not session.is_finished:
-            log = MetricsLog(folder, config, session.step) if group.rank == 0 else None
-            trainer = Trainer(session, folder, log, group)
+            metrics = MetricsLog(folder, config, session.step) if group.rank == 0 else None
+            trainer = Trainer(session, folder, metrics, group)
             try:
-                with log or nullcontext(), _stop_signal() as stopped, without_denormals():
+                with metrics or nullcontext(), _stop_signal() as stopped, without_denormals():
                     trainer.run(until, stopped, on_step, inspect)
             except KeyboardInterrupt:  # a second Ctrl-C
-                logger.warning("Stopped at once; the last checkpoint is of step %d.", trainer.saved)
+                step = trainer.last_saved_step
+                logger.warning("Stopped at once; the last checkpoint is of step %d.", step)
                 raise
     return _outcome(session, until, perf_counter() - start)
 
@@ -121,10 +122,10 @@ class Trainer:
     """Performs training steps on a session, and writes metrics and checkpoints."""
 
     def __init__(
-        self, session: Session, folder: RunFolder, log: MetricsLog | None, group: ProcessGroup
+        self, session: Session, folder: RunFolder, metrics: MetricsLog | None, group: ProcessGroup
     ) -> None:
-        self.session, self.folder, self.log, self.group = session, folder, log, group
-        self.saved = session.step  # the step of the last checkpoint
+        self.session, self.folder, self.metrics, self.group = session, folder, metrics, group
+        self.last_saved_step = session.step  # the step of the last checkpoint
 
     def run(
         self,
@@ -152,14 +153,14 @@ class Trainer:
     def _save(self) -> None:
         if self.group.rank == 0:
             self.folder.save(self.session.model, self.session.checkpoint())
-        self.saved = self.session.step
+        self.last_saved_step = self.session.step
 
     def _log(self, progress: Progress) -> None:
         """Write the metrics of a step; if that fails, save a checkpoint before stopping."""
-        if self.log is None:
+        if self.metrics is None:
             return
         try:
-            self.log.push(progress)
+            self.metrics.push(progress)
         except WriteError as error:
             self.folder.save(self.session.model, self.session.checkpoint())
             step = self.session.step
@@ -197,12 +198,12 @@ class Trainer:
         session = self.session
         beta = loss.kl.new_tensor(session.beta())
         balanced = session.config.training.kl_balancing and beta[0] < 1
-        kl = loss.kl * balance(self.group.mean(loss.kl)) if balanced else loss.kl
+        kl = loss.kl * kl_balancing_weights(self.group.mean(loss.kl)) if balanced else loss.kl
         penalty = torch.stack([kl, *terms.values()]).sum(0)  # (N,)
         return session.reconstruction_weight * loss.reconstruction + beta @ penalty
 
 
-def balance(kl: Tensor) -> Tensor:
+def kl_balancing_weights(kl: Tensor) -> Tensor:
     """The weights of KL balancing (NVAE): each level's share of the KL (N,), without gradients."""
     share = kl.detach()
     return share / share.mean().clamp(min=1e-8)

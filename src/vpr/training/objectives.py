@@ -1,5 +1,8 @@
 """Loss terms in addition to the ELBO. Each receives the trace of a batch and returns one number per
 level, in nats per frame, which is weighted by β like that level's KL. None is part of the model.
+
+A term is used in the stages of a run that name it in `objectives` (`vpr.training.stages.Stage`).
+Those of the recipe are also in `vpr.training.additions.ADDITIONS`, so that they can be removed.
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ from vpr.state import LevelTrace, Trace
 from vpr.utils.tree import tree_map
 
 Objective = Callable[[VPR, Trace], Tensor]  # → (N,)
-BOTTLENECK = 0.5  # nats of `bottleneck` per nat of content
-AHEAD = 64  # predicted events before those of `overshooting`
+BOTTLENECK_WEIGHT = 0.5  # nats of `bottleneck` per nat of content
+CONTEXT_EVENTS = 64  # predicted events before those of `overshooting`
 
 
 def persistence(model: VPR, trace: Trace) -> Tensor:
@@ -39,8 +42,8 @@ def overshooting(model: VPR, trace: Trace) -> Tensor:
     p̃_τ is predicted from event k alone, as in a rollout: s̃_k = s_k, d̃_{τ+1} = f_tran(s̃_τ, d̃_τ),
     p̃_τ = p(s | d̃_τ, c_τ) and s̃_τ its mean. This is latent overshooting; only f_tran and the prior
     learn from it. A rollout may be much longer than a training sequence, so d̃_k is the temporal
-    context `AHEAD` predicted events after the last event of the sequence: what lasts may be stored
-    there, but which event comes next has to be read from s̃_k.
+    context `CONTEXT_EVENTS` predicted events after the last event of the sequence: what lasts may
+    be stored there, but which event comes next has to be read from s̃_k.
     """
     return _each_level(model, trace, _overshooting_of)
 
@@ -52,7 +55,7 @@ def bottleneck(model: VPR, trace: Trace) -> Tensor:
     level costs nothing at a lower level. In a rollout of the higher level the copy would stay as it
     is and contradict the prediction. Here a state costs what it contains, predictable or not.
     """
-    below = [BOTTLENECK * _content(level) for level in trace.levels[:-1]]
+    below = [BOTTLENECK_WEIGHT * _content(level) for level in trace.levels[:-1]]
     return torch.stack([*below, trace.c0.new_zeros(())])
 
 
@@ -118,10 +121,10 @@ def _overshooting_of(block: Block, level: LevelTrace) -> Tensor:
 
 @torch.no_grad()
 def _far_ahead(block: Block, path: Updates, events: Tensor) -> Tensor:
-    """d̃ (B, D) after `AHEAD` predicted events that follow the last event of each sequence."""
+    """d̃ (B, D), `CONTEXT_EVENTS` predicted events after the last event of each sequence."""
     rows, last = torch.arange(len(events), device=events.device), events.clamp(min=1) - 1
     s, d, c = path.s[rows, last], path.d[rows, last], path.c[rows, last]
-    for _ in range(AHEAD):
+    for _ in range(CONTEXT_EVENTS):
         d = block.f_tran(s, d)
         s = block.p(d, c).mean
     return d

@@ -17,13 +17,13 @@ from vpr.events import RandomUpdates, Rule, Subjective, Window
 from vpr.model import VPR
 from vpr.state import State, Trace
 from vpr.training.checkpoint import Checkpoint
-from vpr.training.stages import Stage, Timetable
+from vpr.training.stages import Stage, StageSchedule
 from vpr.utils.checks import check_values
 from vpr.utils.printable import printable
 from vpr.utils.tree import tree_map
 
-SAMPLE = 256  # frames from which the data's mean and variation are estimated
-MEMORY = 0.95  # of the moving average of the reconstruction
+ESTIMATION_FRAMES = 256  # frames from which the data's mean and variation are estimated
+EMA_DECAY = 0.95  # of the moving average of the reconstruction
 
 
 class Session:
@@ -37,9 +37,9 @@ class Session:
         self.optimiser = self.make_optimiser()
         self.rng = training_rng(config.seed)
         self.noise = torch.Generator().manual_seed(config.seed)  # of the latent states
-        self.chance = torch.Generator().manual_seed(config.seed + 2**32)  # of random updates
-        self.selection = torch.Generator().manual_seed(config.seed + 2**33)  # of decoded frames
-        self.timetable = Timetable(config.stages, config.training.steps)
+        self.random_updates_rng = torch.Generator().manual_seed(config.seed + 2**32)
+        self.decoded_frames_rng = torch.Generator().manual_seed(config.seed + 2**33)
+        self.schedule = StageSchedule(config.stages, config.training.steps)
         self.windows: tuple[Window, ...] | None = None
         self.step = 0
         self.explained = 0.0  # share of the frames' variation that is reconstructed, on average
@@ -67,7 +67,7 @@ class Session:
             "step": self.step,
             "data": self.rng.bit_generator.state,
             "explained": self.explained,
-            "ends": self.timetable.ends,
+            "ends": self.schedule.stage_ends,
         }
         return Checkpoint(tensors, notes)
 
@@ -91,7 +91,7 @@ class Session:
         self.restore_windows(tensors)
         self.step, self.explained = step, explained
         # If the run was extended, its last stage becomes longer.
-        self.timetable.ends = [*ends[:-1], self.last()]
+        self.schedule.stage_ends = [*ends[:-1], self.last()]
 
     def _checked_progress(self, notes: dict[str, Any]) -> tuple[int, list[int], float]:
         step, ends, explained = (notes.get(name) for name in ("step", "ends", "explained"))
@@ -147,23 +147,23 @@ class Session:
         training = self.config.training
         if not 0 < training.decoded_frames < training.length:
             return None
-        order = torch.rand(training.batch_size, training.length, generator=self.selection)
+        order = torch.rand(training.batch_size, training.length, generator=self.decoded_frames_rng)
         frames = order.argsort(1)[:, : training.decoded_frames]  # (B, K) without repetition
         starts = torch.arange(training.batch_size).unsqueeze(1) * training.length
         return (frames + starts).flatten().to(self.model.device)
 
     def stage(self, step: int | None = None) -> Stage:
         """Of the coming step, or of another."""
-        return self.timetable.at(self.step if step is None else step)[0]
+        return self.schedule.at(self.step if step is None else step)[0]
 
     def beta(self) -> list[float]:
         """β of each level at the coming step."""
-        stage, progress = self.timetable.at(self.step)
+        stage, progress = self.schedule.at(self.step)
         return [stage.beta_at(progress, n + 1) for n in range(self.config.model.levels)]
 
     def learning_rate(self) -> float:
         """Of the coming step."""
-        decayed = self.timetable.decayed(self.step)
+        decayed = self.schedule.decayed(self.step)
         return learning_rate(self.step, decayed, self.config.training)
 
     def training_rule(self) -> Rule:
@@ -171,7 +171,7 @@ class Session:
         stage, rule = self.stage(), self.rule_at(self.step)
         if not stage.random_updates or not isinstance(rule, Subjective):
             return rule
-        return RandomUpdates(rule, stage.random_updates, self.chance)
+        return RandomUpdates(rule, stage.random_updates, self.random_updates_rng)
 
     def rule_at(self, step: int) -> Rule:
         """The model's rule with only those criteria that the stage of this step has.
@@ -198,9 +198,9 @@ class Session:
         self.windows = trace.state.windows
         self.model.update_typical_kl(self.windows)
         explained = (self.nll_of_mean - reconstruction) / self.variation
-        self.explained += (1 - MEMORY) * (explained - self.explained)
+        self.explained += (1 - EMA_DECAY) * (explained - self.explained)
         if self.explained >= self.stage().until_explained:
-            self.timetable.end_stage(self.step + 1)
+            self.schedule.end_stage(self.step + 1)
         self.step += 1
 
     @property
@@ -223,7 +223,12 @@ class Session:
         return self.step >= self.last()
 
     def _generators(self) -> dict[str, torch.Generator]:
-        return {"noise": self.noise, "chance": self.chance, "selection": self.selection}
+        """By the names of their states in a checkpoint."""
+        return {
+            "noise": self.noise,
+            "chance": self.random_updates_rng,
+            "selection": self.decoded_frames_rng,
+        }
 
     @torch.no_grad()
     def _estimate_from_data(self) -> tuple[float, float]:
@@ -233,7 +238,7 @@ class Session:
         frame is reconstructed exactly.
         """
         training, likelihood = self.config.training, self.model.likelihood
-        count = math.ceil(SAMPLE / training.length)
+        count = math.ceil(ESTIMATION_FRAMES / training.length)
         video = torch.from_numpy(self.config.data.batch(count, training.length, self.rng).frames)
         check_values(video, self.config.model)
         mean = video.mean((0, 1, *range(3, video.dim())))

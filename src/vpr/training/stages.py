@@ -21,7 +21,8 @@ class Stage:
     """A part of a run.
 
     The shares of a run's stages add up to 1. A stage can end before its share is over, when the
-    frames are reconstructed well enough (`until_explained`); the later stages then become longer.
+    frames are reconstructed well enough (`until_explained`); the later stages then divide all
+    remaining steps in the ratio of their shares.
     """
 
     name: str
@@ -31,7 +32,7 @@ class Stage:
     beta_ratio: tuple[float, ...] = (1.0, 1.0)  # β of a level over that of the level below
     criteria: tuple[str, ...] = CRITERIA  # which of them may decide
     random_updates: float = 0.0  # probability of an update without a criterion, levels 2 to N
-    decay: bool = False  # whether the learning rate falls; see `learning_rate`
+    decay: bool = False  # the learning rate falls, see `vpr.training.session.learning_rate`
     objectives: tuple[str, ...] = ()  # names in `vpr.training.objectives`
 
     def __post_init__(self) -> None:
@@ -64,7 +65,7 @@ def _between(ends: tuple[float, ...], progress: float) -> float:
     return last * progress if first == 0 else float(first * (last / first) ** progress)
 
 
-class Timetable:
+class StageSchedule:
     """Which stage each step of a run belongs to."""
 
     def __init__(self, stages: Sequence[Stage], total: int) -> None:
@@ -73,7 +74,7 @@ class Timetable:
         if stages[-1].until_explained < 1:
             raise VPRError("the last stage of a run cannot end early: until_explained must be 1")
         self.stages = tuple(stages)
-        self.ends = self._ends_of(self.stages, 0, total)  # the first step after each stage
+        self.stage_ends = self._ends_of(self.stages, 0, total)  # the first step after each stage
 
     @staticmethod
     def _ends_of(stages: Sequence[Stage], start: int, end: int) -> list[int]:
@@ -83,14 +84,14 @@ class Timetable:
 
     def end_stage(self, step: int) -> None:
         """End the stage of the step before `step`; the later ones share all remaining steps."""
-        index = next(i for i, end in enumerate(self.ends) if step <= end)
-        later = self._ends_of(self.stages[index + 1 :], step, self.ends[-1])
-        self.ends = [*self.ends[:index], step, *later]
+        index = next(i for i, end in enumerate(self.stage_ends) if step <= end)
+        later = self._ends_of(self.stages[index + 1 :], step, self.stage_ends[-1])
+        self.stage_ends = [*self.stage_ends[:index], step, *later]
 
     def at(self, step: int) -> tuple[Stage, float]:
         """The stage of a step, counted from 0, and the share of the stage that is done."""
         start = 0
-        for stage, end in zip(self.stages, self.ends, strict=True):
+        for stage, end in zip(self.stages, self.stage_ends, strict=True):
             if step < end:
                 return stage, (step - start) / (end - start)
             start = end
@@ -99,7 +100,7 @@ class Timetable:
     def decayed(self, step: int) -> float:
         """The share of the steps with a falling learning rate that are done."""
         start, done, falling = 0, 0, 0
-        for stage, end in zip(self.stages, self.ends, strict=True):
+        for stage, end in zip(self.stages, self.stage_ends, strict=True):
             if stage.decay:
                 falling += end - start
                 done += min(max(step - start, 0), end - start)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
 from torch import Tensor
 
 Tree = TypeVar("Tree")
+Class = TypeVar("Class", bound=type)
+REPR_DEPTH = 2  # levels of nested named tuples that a repr shows
 
 
 def tree_map(fn: Callable[..., Tensor], tree: Tree, *others: Tree) -> Tree:
@@ -36,3 +39,29 @@ def tree_put(tree: Tree, rows: Tensor, new: Tree, batch: int) -> Tree:
     if len(rows) == batch:
         return new
     return tree_map(lambda old, fresh: old.index_copy(0, rows, fresh.to(old)), tree, new)
+
+
+def shapes_in_repr(cls: Class) -> Class:
+    """A named tuple whose repr has the shapes of its tensors and arrays instead of their values."""
+    cls.__repr__ = shape_repr  # type: ignore[assignment]
+    return cls
+
+
+def shape_repr(value: Any, depth: int = REPR_DEPTH) -> str:
+    """A short repr of a tree; numbers are shown, and named tuples below `depth` are left out."""
+    if isinstance(value, Tensor | np.ndarray):
+        name, shape = type(value).__name__, tuple(value.shape)
+        return f"{name}{shape}" if shape else f"{float(value.item()):.6g}"
+    if hasattr(value, "_fields"):
+        parts = (f"{name}={shape_repr(each, depth - 1)}" for name, each in _fields(value))
+        return f"{type(value).__name__}({', '.join(parts) if depth else '…'})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {shape_repr(v, depth)}" for k, v in value.items()) + "}"
+    if isinstance(value, tuple):
+        parts = (shape_repr(each, depth) for each in value)
+        return f"({', '.join(parts)}{',' if len(value) == 1 else ''})"
+    return repr(value)
+
+
+def _fields(value: Any) -> list[tuple[str, Any]]:
+    return list(zip(value._fields, value, strict=True))

@@ -66,7 +66,11 @@ def _check(layout: Layout, name: str) -> None:
         raise VPRError(f"{name} has type {dtype}: save uint8, or floats in [0, 1]")
     fits = len(shape) == 3 or (len(shape) == 4 and shape[3] in (1, 3))
     if not fits or (len(shape) == 3 and shape[2] in (1, 3)):
-        raise VPRError(f"{name} must have shape (T, H, W) or (T, H, W, 1 or 3), not {shape}")
+        vectors = ": it looks like vectors, for a model trained with vpr train cpu/vectors"
+        raise VPRError(
+            f"{name} must have shape (T, H, W) or (T, H, W, 1 or 3), not {shape}"
+            + (vectors if len(shape) == 2 else "")
+        )
     if shape[0] == 0:
         raise VPRError(f"{name} has no frames")
     if min(shape) < 0:

@@ -19,6 +19,7 @@ VIDEOS = frozenset([
     ".y4m", ".h264", ".264", ".h265", ".265", ".hevc", ".ivf", ".apng", ".npy", ".npz",
 ])
 # fmt: on
+ARRAYS = frozenset([".npy", ".npz"])
 
 PathLike = str | os.PathLike[str]
 
@@ -26,7 +27,7 @@ PathLike = str | os.PathLike[str]
 def find_footage(named: PathLike | Iterable[PathLike]) -> list[str]:
     """Pieces of footage for `open_footage`, without duplicates.
 
-    A folder stands for the videos and arrays in it and in its subfolders; a folder with pictures
+    A folder is expanded to the videos and arrays in it and its subfolders; a folder with pictures
     and no videos is one piece. Hidden files, files of other types, named pipes and devices in a
     folder are skipped. URLs, devices, `-` and missing files given by name are returned unchanged.
     """

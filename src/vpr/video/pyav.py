@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -118,5 +119,21 @@ def _open_error(name: str, error: Exception) -> str:
         return f"{name} does not exist"
     if isinstance(error, PermissionError):
         return f"{name} cannot be read: check its permissions"
+    if _is_text(name):
+        return f"{name} is not a video file"
     reason = getattr(error, "strerror", None) or str(error)
     return f"{name} cannot be read as video ({reason}): check that it is a complete video"
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file, not a device, starts like text."""
+    if not os.path.isfile(name):
+        return False
+    try:
+        with open(name, "rb") as file:
+            start = file.read(1024)
+        # Incremental, because the last character may be cut.
+        text = codecs.getincrementaldecoder("utf-8")().decode(start)
+    except (OSError, ValueError):
+        return False
+    return bool(text) and "\0" not in text

@@ -1,4 +1,8 @@
-"""Tables of measurements as Markdown: of one experiment, and the main results of all."""
+"""Tables of measurements as Markdown: of one experiment, and the main results of all.
+
+The rows are the `Claim`s that `claims` of an experiment, in `figures/NAME.py`, returns. Claims with
+the same `Claim.main` are one row of the main results, with a column for each `Claim.method`.
+"""
 
 from __future__ import annotations
 

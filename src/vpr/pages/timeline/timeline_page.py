@@ -70,13 +70,18 @@ def timeline_page_parts(timeline: Timeline, video: str | None = None) -> Iterato
 
 
 def _lead(timeline: Timeline) -> str:
-    found = len(timeline.boundaries)
-    count = f"{found:,} events" if found != 1 else "one event"
+    counts = {level: len(timeline.events(level)) for level in timeline.reported_levels}
+    # A change at a high level is an event of all levels below, so a sum would count it repeatedly.
+    count = ", ".join(
+        f"{found:,} event{'' if found == 1 else 's'} at level {level}"
+        for level, found in counts.items()
+        if found
+    )
     frames = f"{timeline.frames:,} frames" if timeline.frames != 1 else "one frame"
     return fill(
         "timeline/web/lead.html",
         model=escape(_plain(timeline.model)),
-        count=count if found else "no event",
+        count=f"{count}," if count else "no event",
         frames=frames,
         undecodable=f" {lost:,} more could not be decoded."
         if (lost := timeline.undecodable)
