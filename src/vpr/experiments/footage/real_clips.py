@@ -1,8 +1,8 @@
 """Real clips with free licences from Debian, npm and PyPI, for the films.
 
-`clips.json` lists them. The clips of the three films are disjoint, also in what they show. A piece is a
-range of frames (first, last exclusive) without a transition: cuts, fades and titles inside a clip
-were found by eye and are left out.
+`clips.json` lists them. The clips of the three films are disjoint, also in what they show. A piece
+is a range of frames (first, last exclusive) without a transition: cuts, fades and titles inside a
+clip were found by eye and are left out.
 """
 
 from __future__ import annotations
