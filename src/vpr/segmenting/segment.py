@@ -19,6 +19,7 @@ from vpr.events import LevelEvidence, Rule, Subjective
 from vpr.model import VPR
 from vpr.pretrained import calibration_of, data_for, load_model
 from vpr.pretrained.training_record import training_record
+from vpr.segmenting.event_calibration import Changes
 from vpr.segmenting.inputs import Footage, ModelInput
 from vpr.segmenting.plausibility import find_warnings
 from vpr.segmenting.recorder import Recorder
@@ -77,10 +78,13 @@ def segment(
     inputs = ModelInput(chosen, fit or (fit_for(name) if name else DEFAULT_FIT))
     source = inputs.open(what, rate)
     recorder = Recorder(chosen.config.levels)
-    segmenter = Segmenter(chosen, inputs)
+    calibration = calibration_of(chosen)
+    changes = None if calibration is None else Changes()
+    segmenter = Segmenter(chosen, inputs, changes)
     segment_source(source, segmenter, recorder, on_progress)
     whole = recorder.timeline(source.name, name or "a model")
-    timeline = select_events(whole, wanted, gap, selection or Selection(), calibration_of(chosen))
+    known = None if changes is None else changes.complete()
+    timeline = select_events(whole, wanted, gap, selection or Selection(), calibration, known)
     # A custom source may have neither.
     problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
     rows = np.stack(segmenter.sample.rows)
@@ -159,8 +163,11 @@ def as_gap(seconds: float | Fraction) -> Fraction:
 class Segmenter:
     """Detects events in chunks of frames: the same as `Stream`, several times as fast."""
 
-    def __init__(self, model: VPR, inputs: ModelInput | None = None) -> None:
+    def __init__(
+        self, model: VPR, inputs: ModelInput | None = None, changes: Changes | None = None
+    ) -> None:
         check_levels(model)
+        self.changes = changes
         self.codec, self.input, self.sample = model.codec, inputs or ModelInput(model), Sample()
         with torch.inference_mode():
             self._detector = Detector(model, model.initial(1), level_one=False)
@@ -173,7 +180,10 @@ class Segmenter:
     def encode(self, pictures: Sequence[Picture]) -> Tensor:  # → x⁰ (K, D)
         rows = self.input.rows(pictures)
         self.sample.add(rows[0])
-        return self.codec.encode(self.codec.to_layout(self.input.scaled(rows)))
+        scaled = self.input.scaled(rows)
+        if self.changes is not None:
+            self.changes.add(scaled.flatten(1).cpu().numpy())
+        return self.codec.encode(self.codec.to_layout(scaled))
 
 
 class Sample:

@@ -1,0 +1,110 @@
+"""The page and the reliability diagram of the footage model, from `footage.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from vpr.utils.figures import LEVEL_COLOURS, panels, write_figure
+from vpr.utils.files import read_json, write_text
+
+RESULTS, PAGE = "footage.json", "README.md"
+HEAD = """\
+# Transitions in footage
+
+Written by `python -m vpr.experiments.footage.build` from `footage.json`; do not edit.
+
+The shipped model `footage` detects transitions in a film that was edited from real clips, so that
+the frame of every transition is known. A transition is found if a time lies within it or at most
+0.2 seconds from it; further times in the same transition are wrong.
+"""
+PROTOCOL = """\
+The clips of the three films are disjoint, also in what they show. The model was trained on the
+features of the training film. The weights of its probabilities were fitted to the events in this
+film, their scale and bias to those in the development film. The inputs of the regression and the
+minimum gap between two events were chosen by comparing scores on these two films; an earlier version
+was also tested on the clips of the development film. The clips of the test film were chosen by
+looking at pictures of them, and no detector was applied to them before the settings were final. The
+thresholds of other detectors have the best mean F1 on the training and the development film, the
+penalty of ruptures gives the true number of changes in the training film, and PySceneDetect and
+TransNetV2 have their default settings.
+"""
+ROWS = """\
+*VPR, level 3* is the default of `vpr segment`. *All events* are the events of the model without
+probabilities. *D_st of level 2*, *feature jumps* and *frame difference* are peaks above a
+threshold. *Probabilities at all frames, without VPR* is the same regression, fitted and applied to
+every frame instead of the events of the model. Level 2 is fitted to transitions and distractors:
+*with distractors* counts both as true. The times are of one core of a shared machine. They do not
+include the extraction of features, which the rows up to ruptures need.
+"""
+
+
+def write_page(folder: Path) -> None:
+    """Write the page and the diagram to the folder of the results."""
+    results = read_json(folder / RESULTS)
+    write_text(folder / PAGE, page(results))
+    write_reliability(results["calibration"], folder / "reliability")
+
+
+def page(results: dict[str, Any]) -> str:
+    made = results["provenance"]
+    parts = [
+        HEAD,
+        _table(_films(results["films"])),
+        PROTOCOL,
+        _table(_scores(results["detectors"])),
+        ROWS,
+        "## Probabilities\n",
+        _calibration(results["calibration"]),
+        "![Reliability of the probabilities of levels 2 and 3](reliability.png)\n",
+        f"Commit {made['commit']}, torch {made['torch']}, {made['cpu']}.\n",
+    ]
+    return "\n".join(parts)
+
+
+def _films(films: dict[str, Any]) -> Iterator[list[str]]:
+    yield ["film", "clips", "seconds", "cuts", "dissolves", "fades", "distractors"]
+    for name, film in films.items():
+        counts = ("cut", "dissolve", "fade", "distractors")
+        yield [name, str(film["clips"]), f"{film['seconds']:.0f}", *(str(film[n]) for n in counts)]
+
+
+def _scores(detectors: dict[str, Any]) -> Iterator[list[str]]:
+    yield [
+        *("detector", "cuts: F1", "precision", "recall", "all: F1", "precision", "recall"),
+        *("dissolves: recall", "fades: recall", "with distractors: F1", "CPU seconds"),
+    ]
+    for name, each in detectors.items():
+        values = [each[kind][n] for kind in ("cuts", "all") for n in ("f1", "precision", "recall")]
+        values += [each["dissolves"]["recall"], each["fades"]["recall"]]
+        values += [each["with distractors"]["f1"]]
+        yield [name, *(f"{value:.3f}" for value in values), f"{each['cpu_seconds']:.1f}"]
+
+
+def _calibration(levels: dict[str, Any]) -> str:
+    texts = [
+        f"level {n}: {each['error']:.3f} ({sum(each['cases'])} events)"
+        for n, each in levels.items()
+    ]
+    return f"Expected calibration error on the test film, in ten bins: {', '.join(texts)}.\n"
+
+
+def _table(rows: Iterator[list[str]]) -> str:
+    head = next(rows)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def write_reliability(levels: dict[str, Any], stem: Path) -> None:
+    """Frequency against probability; the area of a point is proportional to its events."""
+    with panels(1) as (figure, (axes,)):
+        axes.plot([0, 1], [0, 1], color="#999999", linewidth=1)
+        for (level, each), colour in zip(sorted(levels.items()), LEVEL_COLOURS, strict=False):
+            sizes = [10 + 300 * n / sum(each["cases"]) for n in each["cases"]]
+            label = f"level {level} (error {each['error']:.3f})"
+            axes.plot(each["forecast"], each["frequency"], color=colour, label=label)
+            axes.scatter(each["forecast"], each["frequency"], sizes, color=colour)
+        axes.set(xlabel="probability", ylabel="share that are transitions")
+        axes.legend()
+        write_figure(stem, figure)
