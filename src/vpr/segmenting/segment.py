@@ -17,7 +17,7 @@ from torch import Tensor
 from vpr.errors import VPRError
 from vpr.events import LevelEvidence, Rule, Subjective
 from vpr.model import VPR
-from vpr.pretrained import calibration_of, data_for, load_model
+from vpr.pretrained import FOOTAGE, calibration_of, data_for, load_model
 from vpr.pretrained.training_record import training_record
 from vpr.segmenting.event_calibration import Changes
 from vpr.segmenting.inputs import Footage, ModelInput
@@ -58,7 +58,8 @@ def segment(
         what: Anything that `vpr.video.open_footage` opens (a file, a folder of pictures, an array
             (T, H, W, 3), a URL), a source of your own, or an iterable of frames. For a model of
             vectors, an array (T, F) or a .npy file of one.
-        model: A model, a run folder or the name of a shipped model.
+        model: A model, a run folder or the name of a shipped model. The default is the shipped
+            model `footage`, which needs the extra `features`.
         name: The name of a model that is given as an object, for its settings and for warnings.
         adapt: Seconds in which the model, or a new one if there is none, is first trained on the
             footage: a path or an array. `vpr.segmenting.adapt.adapt` keeps such a model.
@@ -105,8 +106,7 @@ def _chosen_model(
         from vpr.segmenting.adapt import adapt_without_saving
 
         model = adapt_without_saving(what, adapt, model)
-    if model is None:
-        raise VPRError("no model: give one, or adapt=120 to train one on this footage first")
+    model = FOOTAGE if model is None else model
     name = name if isinstance(model, VPR) else os.fspath(model)
     chosen = with_threshold(model if isinstance(model, VPR) else load_model(str(name)), threshold)
     check_levels(chosen)

@@ -23,8 +23,8 @@ PROTOCOL = """\
 The clips of the three films are disjoint, also in what they show. The model was trained on the
 features of the training film. The weights of its probabilities were fitted to the events in this
 film, their scale and bias to those in the development film. The inputs of the regression and the
-minimum gap between two events were chosen by comparing scores on these two films; an earlier version
-was also tested on the clips of the development film. The clips of the test film were chosen by
+minimum gap between two events were chosen by comparing scores on these two films. With the clips
+of the development film, an earlier version was tested. The clips of the test film were chosen by
 looking at pictures of them, and no detector was applied to them before the settings were final. The
 thresholds of other detectors have the best mean F1 on the training and the development film, the
 penalty of ruptures gives the true number of changes in the training film, and PySceneDetect and
