@@ -211,10 +211,10 @@ class Comparison:
         count, duration = len(test.boundaries), test.frames / 25
         levels = range(self.top, 1, -1)
         return {
-            **{f"VPR, level {n}": partial(self._events, n) for n in levels},
-            **{f"VPR, level {n}, all events": partial(self._events, n, True) for n in levels},
+            **{f"VPR level {n}": partial(self._events, n) for n in levels},
+            **{f"VPR level {n}: all events": partial(self._events, n, True) for n in levels},
             "D_st of level 2": lambda: self._thresholded(self._kl_static),
-            "probabilities at all frames, without VPR": self._every_frame,
+            "regression at all frames": self._every_frame,
             "feature jumps": lambda: self._thresholded(
                 lambda film: (jumps(self.inputs(film)), self.times(film))
             ),

@@ -31,10 +31,10 @@ penalty of ruptures gives the true number of changes in the training film, and P
 TransNetV2 have their default settings.
 """
 ROWS = """\
-*VPR, level 3* is the default of `vpr segment`. *All events* are the events of the model without
+*VPR level 3* is the default of `vpr segment`. *All events* are the events of the model without
 probabilities. *D_st of level 2*, *feature jumps* and *frame difference* are peaks above a
-threshold. *Probabilities at all frames, without VPR* is the same regression, fitted and applied to
-every frame instead of the events of the model. Level 2 is fitted to transitions and distractors:
+threshold. *Regression at all frames* is the regression of the probabilities without VPR: fitted and
+applied to every frame instead of the events of the model. Level 2 is fitted to transitions and distractors:
 *with distractors* counts both as true. The times are of one core of a shared machine. They do not
 include the extraction of features, which the rows up to ruptures need.
 """
@@ -66,13 +66,13 @@ def page(results: dict[str, Any]) -> str:
 def summary(results: dict[str, Any]) -> str:
     """The main results in a sentence, for other pages."""
     film, detectors = results["films"]["test"], results["detectors"]
-    ours, top = detectors["VPR, level 3"], results["calibration"]["3"]
+    ours, top = detectors["VPR level 3"], results["calibration"]["3"]
 
     def both(name: str) -> str:
         return f"{detectors[name]['cuts']['f1']:.2f} and {detectors[name]['all']['f1']:.2f}"
 
     others = {
-        "the same regression without VPR": "probabilities at all frames, without VPR",
+        "the same regression without VPR": "regression at all frames",
         "jumps of the features": "feature jumps",
         "PySceneDetect (adaptive)": "PySceneDetect adaptive",
         "TransNetV2": "TransNetV2",
