@@ -34,9 +34,9 @@ ROWS = """\
 *VPR level 3* is the default of `vpr segment`. *All events* are the events of the model without
 probabilities. *D_st of level 2*, *feature jumps* and *frame difference* are peaks above a
 threshold. *Regression at all frames* is the regression of the probabilities without VPR: fitted and
-applied to every frame instead of the events of the model. Level 2 is fitted to transitions and distractors:
-*with distractors* counts both as true. The times are of one core of a shared machine. They do not
-include the extraction of features, which the rows up to ruptures need.
+applied to every frame instead of the events of the model. Level 2 is fitted to transitions and
+distractors: *with distractors* counts both as true. The times are of one core of a shared machine,
+without the extraction of features and the work that an earlier row did.
 """
 
 
