@@ -55,6 +55,7 @@ def page(results: dict[str, Any]) -> str:
         PROTOCOL,
         _table(_scores(results["detectors"])),
         ROWS,
+        _without_vpr(results["detectors"]),
         "## Probabilities\n",
         _calibration(results["calibration"]),
         "![Reliability of the probabilities of levels 2 and 3](reliability.png)\n",
@@ -104,6 +105,18 @@ def _scores(detectors: dict[str, Any]) -> Iterator[list[str]]:
         values += [each["dissolves"]["recall"], each["fades"]["recall"]]
         values += [each["with distractors"]["f1"]]
         yield [name, *(f"{value:.3f}" for value in values), f"{each['cpu_seconds']:.1f}"]
+
+
+def _without_vpr(detectors: dict[str, Any]) -> str:
+    """Whether the events of the model improve on the regression alone."""
+    ours, alone = (
+        detectors[name]["all"]["f1"] for name in ("VPR level 3", "regression at all frames")
+    )
+    verdict = "do not improve" if ours <= alone else "improve"
+    return (
+        f"The events of VPR {verdict} the detection of transitions on this film: F1 {ours:.3f} "
+        f"with them, {alone:.3f} for the regression at all frames.\n"
+    )
 
 
 def _calibration(levels: dict[str, Any]) -> str:
