@@ -142,6 +142,6 @@ def write_reliability(levels: dict[str, Any], stem: Path) -> None:
             label = f"level {level} (error {each['error']:.3f})"
             axes.plot(each["forecast"], each["frequency"], color=colour, label=label)
             axes.scatter(each["forecast"], each["frequency"], sizes, color=colour)
-        axes.set(xlabel="probability", ylabel="share that are transitions")
+        axes.set(xlabel="probability", ylabel="share that are correct")
         axes.legend()
         write_figure(stem, figure)
