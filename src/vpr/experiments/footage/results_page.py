@@ -9,6 +9,7 @@ from typing import Any
 from vpr.utils.figures import LEVEL_COLOURS, panels, write_figure
 from vpr.utils.files import read_json, write_text
 
+LOW, HIGH = 0.1, 0.8  # medium probabilities
 RESULTS, PAGE = "footage.json", "README.md"
 HEAD = """\
 # Transitions in footage
@@ -124,7 +125,19 @@ def _calibration(levels: dict[str, Any]) -> str:
         f"level {n}: {each['error']:.3f} ({sum(each['cases'])} events)"
         for n, each in levels.items()
     ]
-    return f"Expected calibration error on the test film, in ten bins: {', '.join(texts)}.\n"
+    between = [f"{_between(each)} at level {n}" for n, each in levels.items()]
+    return (
+        f"Expected calibration error on the test film, in ten bins: {', '.join(texts)}. Of the "
+        f"events with a probability between {LOW} and {HIGH}, these are correct: "
+        f"{', '.join(between)}.\n"
+    )
+
+
+def _between(level: dict[str, Any]) -> str:
+    """How many of the events with a medium probability are correct."""
+    bins = zip(level["forecast"], level["frequency"], level["cases"], strict=True)
+    medium = [(frequency * cases, cases) for p, frequency, cases in bins if LOW <= p < HIGH]
+    return f"{sum(hits for hits, _ in medium):.0f} of {sum(cases for _, cases in medium)}"
 
 
 def _table(rows: Iterator[list[str]]) -> str:
