@@ -6,6 +6,7 @@ BIN := .venv/bin
 
 demo: .venv/ready
 	$(BIN)/vpr demo
+	$(BIN)/vpr segment src/vpr/examples/sintel.mp4 --out demo-events
 
 test: .venv/ready-dev
 	$(BIN)/ruff check .
@@ -26,7 +27,7 @@ clean:
 	@echo "Creating .venv and installing torch (about a minute) …"
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt torch==$$(sed -n 's/^torch==//p' constraints.txt) numpy
-	$(BIN)/pip install -q -c constraints.txt -e ".[figures]"
+	$(BIN)/pip install -q -c constraints.txt -e ".[figures,features]"
 	touch $@
 
 .venv/ready-dev: .venv/ready

@@ -13,7 +13,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-OUTSIDE = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "results/README.md", "results/*/*.png")
+OUTSIDE = (
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "results/README.md",
+    "results/footage/README.md",
+    "results/*/*.png",
+)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 

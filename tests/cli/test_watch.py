@@ -280,9 +280,6 @@ def test_what_cannot_be_is_one_line(film: Path, tmp_path: Path, capsys: Capture)
         assert (code, out) == (2, "")
         assert said in err
         assert err.count("\n") == 1
-    code, _, err = vpr(capsys, "watch", film)
-    assert (code, err.count("\n")) == (2, 1)
-    assert "--model" in err
 
 
 def test_a_film_that_breaks_off_is_watched_and_told(

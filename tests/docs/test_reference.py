@@ -91,4 +91,4 @@ def test_every_page_is_in_the_navigation() -> None:
     pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")} - {"assets/README.md"}
     assert pages <= listed
     outside = {"CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "results/README.md"}
-    assert listed - pages == outside
+    assert listed - pages == outside | {"results/footage/README.md"}

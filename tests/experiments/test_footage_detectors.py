@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from vpr.errors import VPRError
-from vpr.experiments.footage.detectors import change_points, choose_penalty, scene_cuts
+from vpr.experiments.footage.detectors import (
+    best_threshold,
+    change_points,
+    choose_penalty,
+    scene_cuts,
+)
 from vpr.video.mp4 import write_mp4
 
 
@@ -20,6 +25,21 @@ def test_the_penalty_gives_the_wanted_number_of_changes() -> None:
     penalty = choose_penalty(signal, len(true))
     assert change_points(signal, penalty) == true
     assert len(change_points(signal, 2 * penalty)) < len(true)
+
+
+def test_a_threshold_is_chosen_for_all_films_together() -> None:
+    scores, times = np.full(200, 0.1), np.arange(200.0)
+    scores[[50, 100]] = 1.0
+    weak = np.where(scores > 0.5, 0.6, 0.1)
+    asked: list[list[list[float]]] = []
+
+    def score(found: list[list[float]]) -> float:
+        asked.append(found)
+        return sum(each == [50.0, 100.0] for each in found)
+
+    threshold = best_threshold([(scores, times), (weak, times)], score)
+    assert 0.1 < threshold <= 0.6
+    assert all(len(found) == 2 for found in asked)
 
 
 @pytest.mark.parametrize("name", ["ContentDetector", "AdaptiveDetector"])

@@ -15,7 +15,9 @@ from vpr.errors import VPRError
 from vpr.experiments.footage.calibrate import first_hits
 from vpr.experiments.footage.labelled_films import tally
 from vpr.segmenting.event_calibration import (
+    SPANS,
     Calibration,
+    Changes,
     evidence,
     fit_logistic,
     logistic,
@@ -23,16 +25,19 @@ from vpr.segmenting.event_calibration import (
     with_bias,
 )
 from vpr.segmenting.selection import Selection, select_events
-from vpr.segmenting.timeline import Curves, Timeline
+from vpr.segmenting.timeline import Timeline
 
 EVENTS = [event(frame, level) for frame in range(10, 90, 10) for level in (2, 3)]
 
 
-def calibration(made: Timeline, levels: tuple[int, ...] = (2, 3)) -> Calibration:
+CHANGES = np.random.default_rng(2).random((100, len(SPANS)))
+
+
+def calibration() -> Calibration:
     """Random weights, so that probabilities differ."""
     rng = np.random.default_rng(1)
-    sizes = {n: evidence(made.curves, n, [5]).shape[1] + 1 for n in levels}
-    return Calibration({n: rng.normal(size=size) for n, size in sizes.items()}, gap=0.1)
+    size = evidence(CHANGES, [5]).shape[1] + 1
+    return Calibration({n: rng.normal(size=size) for n in (2, 3)}, gap=0.1)
 
 
 def test_logistic_regression_recovers_probabilities() -> None:
@@ -51,19 +56,47 @@ def test_separable_outcomes_give_finite_weights() -> None:
     assert weights[0] > 1
 
 
-def test_evidence_is_finite_also_where_levels_were_not_evaluated() -> None:
-    made = timeline(EVENTS)
-    for level in (2, 3):
-        assert np.isfinite(evidence(made.curves, level, [0, 3, 99])).all()
+@pytest.mark.parametrize("part", [1, 7, 100])
+def test_changes_do_not_depend_on_how_a_film_is_divided(part: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(100, 3)).astype(np.float32)
+    changes = Changes()
+    for start in range(0, 100, part):
+        changes.add(rows[start : start + part])
+    found = changes.complete()
+    assert found.shape == (100, len(SPANS))
+    for place, span in ((50, 4), (50, 16), (99, 1)):
+        before, after = rows[place - span : place].mean(0), rows[place : place + span].mean(0)
+        expected = np.sqrt(np.square(after - before).mean())
+        assert found[place, SPANS.index(span)] == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_cut_changes_all_spans_and_a_flash_only_the_short_ones() -> None:
+    rows = np.zeros((100, 2), np.float32)
+    rows[30:] = 1  # a cut
+    rows[70] = 5  # a flash
+    changes = Changes()
+    changes.add(rows)
+    found = changes.complete()
+    assert np.allclose(found[30], 1)
+    assert (np.diff(found[70]) < 0).all()
+
+
+@pytest.mark.parametrize("frames", [0, 1, 5])
+def test_short_films_have_changes(frames: int) -> None:
+    changes = Changes()
+    if frames:
+        changes.add(np.ones((frames, 2)))
+    assert changes.complete().tolist() == np.zeros((frames, len(SPANS))).tolist()
+
+
+def test_evidence_is_finite_without_any_change() -> None:
+    assert np.isfinite(evidence(np.zeros((100, len(SPANS))), [0, 3, 99])).all()
 
 
 def test_evidence_does_not_depend_on_frames_far_away() -> None:
-    made = timeline(EVENTS, frames=200)
-    st, ch, threshold = made.curves[2]
-    changed = st.copy()
-    changed[100:] = 50
-    curves = {2: Curves(changed, ch, threshold)}
-    assert (evidence(curves, 2, [60]) == evidence(made.curves, 2, [60])).all()
+    changed = CHANGES.copy()
+    changed[95:] = 50
+    assert (evidence(changed, [60]) == evidence(CHANGES, [60])).all()
 
 
 def test_without_calibration_all_events_are_reported() -> None:
@@ -74,9 +107,8 @@ def test_without_calibration_all_events_are_reported() -> None:
 @pytest.mark.parametrize("least", [0.2, 0.5, 0.9])
 def test_likely_events_are_reported_and_levels_stay_nested(least: float) -> None:
     made = timeline(EVENTS)
-    found = select_events(
-        made, [2, 3], Fraction(0), Selection(probability=least), calibration(made)
-    )
+    selection = Selection(probability=least)
+    found = select_events(made, [2, 3], Fraction(0), selection, calibration(), CHANGES)
     frames = {level: {each.frame for each in found.events(level)} for level in (2, 3)}
     assert frames[3] <= frames[2]
     assert all(each.probability >= least for each in found.events(3))
@@ -109,7 +141,8 @@ def test_times_have_units() -> None:
 
 def test_probabilities_survive_json_and_reach_tables(tmp_path: Path) -> None:
     made = timeline(EVENTS)
-    found = select_events(made, [2, 3], Fraction(0), Selection(probability=0.0), calibration(made))
+    selection = Selection(probability=0.0)
+    found = select_events(made, [2, 3], Fraction(0), selection, calibration(), CHANGES)
     found.to_json(tmp_path / "clip.json")
     assert Timeline.from_json(tmp_path / "clip.json").boundaries == found.boundaries
     found.to_csv(tmp_path / "clip.csv")
@@ -119,7 +152,7 @@ def test_probabilities_survive_json_and_reach_tables(tmp_path: Path) -> None:
 
 
 def test_a_calibration_belongs_to_its_weights(tmp_path: Path) -> None:
-    made = calibration(timeline(EVENTS))
+    made = calibration()
     made.save(tmp_path / "calibration.safetensors", "abc")
     read = Calibration.load(tmp_path / "calibration.safetensors", "abc")
     assert read.gap == made.gap

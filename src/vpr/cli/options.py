@@ -169,9 +169,9 @@ def add_number(
     parser.add_argument(name, type=kind, metavar="N", default=default, help=f"{text} [{default}]")
 
 
-def add_footage(parser: argparse.ArgumentParser, *, needs_model: bool = True) -> None:
+def add_footage(parser: argparse.ArgumentParser) -> None:
     """How a model is applied to footage: `--model`, `--threshold`, `--fit` and `--rate`."""
-    parser.add_argument("--model", required=needs_model, help=MODEL_HELP)
+    parser.add_argument("--model", help=f"{MODEL_HELP} [footage]")
     parser.add_argument(
         "--threshold",
         type=above_zero,

@@ -19,7 +19,6 @@ from vpr.cli.options import (
     time_above_zero,
 )
 from vpr.cli.show import print_json, print_line, print_message, print_table, progress_bars
-from vpr.errors import VPRError
 from vpr.segmenting.exports import FORMATS
 
 ADAPT_SECONDS = 120.0  # seconds
@@ -41,7 +40,8 @@ Find the events in each piece of footage, for all levels from 2, and write for e
 With --export also NAME.eaf (ELAN), NAME.label-studio.json (predictions for Label Studio), NAME.otio
 (OpenTimelineIO) and NAME.level2.edl (CMX 3600), for annotation tools and video editors.
 
-Without --model, --adapt trains a model on the footage first, for two minutes.
+Without --model, the shipped model footage detects transitions between shots; it needs
+pip install 'vpr-torch[features]'. --adapt trains a model on the footage first, for two minutes.
 
 Folders keep their structure. Finished files are skipped if footage, model and settings are the
 same. Files that cannot be read are reported and do not stop the others; the exit code is then 1.
@@ -60,7 +60,7 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         nargs="+",
         help="Video, folder of videos or pictures, glob, .npy or .npz file, or URL.",
     )
-    add_footage(parser, needs_model=False)
+    add_footage(parser)
     _add_adapt(parser, words)
     add_out_folder(parser, Path("events"), "the results")
     parser.add_argument(
@@ -125,14 +125,11 @@ def _add_adapt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _adapted(arguments: argparse.Namespace) -> str:
-    """The model to use: --model, or with --adapt a model that was trained on the footage."""
+    """The model to use: --model or the default, or with --adapt one trained on the footage."""
     if arguments.adapt is None:
-        if arguments.model is None:
-            raise VPRError(
-                "no model: give --adapt to train one on this footage for two minutes, "
-                "or --model MODEL"
-            )
-        return str(arguments.model)
+        from vpr.pretrained import FOOTAGE
+
+        return FOOTAGE if arguments.model is None else str(arguments.model)
     from vpr.segmenting.adapt import adapted_model
 
     with progress_bars(["Adapting:"]) as advance:

@@ -29,7 +29,7 @@ model, unless --realtime is given. Ctrl-C stops.
 
 def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.description = DESCRIPTION
-    parser.usage = "vpr watch SOURCE --model MODEL [--realtime] [--json]"
+    parser.usage = "vpr watch SOURCE [--model MODEL] [--realtime] [--json]"
     parser.add_argument(
         "source",
         metavar="SOURCE",
@@ -59,7 +59,7 @@ class Display(Protocol):
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from vpr.pretrained import load_model
+    from vpr.pretrained import FOOTAGE, load_model
     from vpr.segmenting.inputs import ModelInput
     from vpr.segmenting.segment import fit_for, with_threshold
     from vpr.utils.interruptible import interruptible
@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.span <= 0:
         raise VPRError(f"--span must be above 0 seconds, got {arguments.span:g}")
     use_threads(1)
+    arguments.model = FOOTAGE if arguments.model is None else arguments.model
     model = with_threshold(load_model(arguments.model), arguments.threshold)
     inputs = ModelInput(model, arguments.fit or fit_for(arguments.model))
     what, form = _camera(arguments.source, arguments.format)

@@ -55,7 +55,8 @@ class Preprocessing:
         """
         if rows.ndim != 2 or rows.shape[1] != self.inputs:
             raise VPRError(
-                f"this model needs vectors of {self.inputs} features, not {rows.shape[1:]}"
+                f"this model needs vectors of {self.inputs} features, not {rows.shape[1:]}: give "
+                "--model for these, or --adapt to train one"
             )
         scaled = self._scaled(rows)
         return (scaled if self.components is None else scaled @ self.components).astype(np.float32)

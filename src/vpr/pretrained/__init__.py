@@ -56,6 +56,7 @@ CONFIG, MODEL, TRAINING = "config.json", "model.safetensors", "training.safetens
 PREVIOUS = "previous.safetensors"
 PREPROCESSING = "features.safetensors"
 CALIBRATION = "calibration.safetensors"
+FOOTAGE = "footage"  # the shipped model for video, which is used if none is given
 DURATIONS, METRICS = "durations.safetensors", "metrics.jsonl"
 REPORT = "report.html"
 # The files of a repository on the hub.

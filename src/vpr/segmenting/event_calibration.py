@@ -1,9 +1,10 @@
-"""The probability that an event of a level is a transition, from the evidence around it.
+"""The probability that an event of a level is a transition, from the change of the input around it.
 
 VPR's criteria give many events on continuous footage, and the scale of D_st differs between films.
-A logistic regression on D_st and D_ch at the event and in the frames around it, fitted to films
-with known transitions, predicts which of them are transitions. It uses only the evidence of the
-model. Because it looks ahead by `CONTEXT_FRAMES` frames, it is applied to complete timelines.
+A logistic regression, fitted to films with known transitions, predicts which of the events are
+transitions. Its inputs are the distances between the mean input of the model before an event and
+after it, over several numbers of frames: a cut changes all of them, a dissolve those over many
+frames, a flash those over few. Because it looks ahead, it is applied to complete timelines.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from vpr.errors import VPRError
-from vpr.segmenting.timeline import Curves, Series
 from vpr.utils.files import read_tensors, write_tensors
 
 Floats = NDArray[np.float64]
 
-CONTEXT_FRAMES = 6  # frames before and after an event
-SCENE_FRAMES = 25  # frames before and after, for the typical size of D_st
-MIN_DIVERGENCE = 1e-3  # smallest divergence, before the logarithm
-HIGH_QUANTILE = 0.85  # quantile of D_st around an event above which it is unusual
+SPANS = (1, 2, 4, 8, 16)  # frames before and after an event whose means are compared
+NEAR_FRAMES = 6  # frames before and after an event, where it should be the largest change
+SCENE_FRAMES = 25  # frames before and after, for the usual size of a change
+HIGH_QUANTILE = 0.85  # quantile of the changes around an event above which one is unusual
+MIN_CHANGE = 1e-3  # smallest change, before the logarithm
+GAP = 0.8  # seconds, so that a dissolve of a second is found once
 RIDGE = 1.0  # penalty of the squared weights, in events
 
 
@@ -35,15 +37,15 @@ class Calibration:
     """One logistic regression per level: weights (level 2 first), each with a bias at the end."""
 
     weights: dict[int, Floats]  # level → (inputs + 1,)
-    gap: float = 0.5  # seconds; of events that are closer, only the most probable is kept
+    gap: float = GAP  # seconds; of events that are closer, only the most probable is kept
 
-    def probabilities(self, curves: dict[int, Curves], level: int, frames: Sequence[int]) -> Floats:
-        """The probabilities of the events of a level at these frames."""
+    def probabilities(self, changes: Floats, level: int, frames: Sequence[int]) -> Floats:
+        """The probabilities of the events of a level at these frames; see `Changes`."""
         if level not in self.weights:
             raise VPRError(f"this model has no probabilities of level {level}")
         if not len(frames):
             return np.zeros(0)
-        return logistic(with_bias(evidence(curves, level, frames)) @ self.weights[level])
+        return logistic(with_bias(evidence(changes, frames)) @ self.weights[level])
 
     def save(self, path: Path, model: str) -> None:
         """Write the calibration, with the fingerprint `model` of the weights that it belongs to."""
@@ -69,46 +71,57 @@ def _checked(weights: Tensor) -> Floats:
     return array
 
 
-def evidence(curves: dict[int, Curves], level: int, frames: Sequence[int]) -> Floats:
-    """The inputs of the regression (events, inputs), all of them logarithms.
+class Changes:
+    """How much the input changes at each frame of a film, which is given in parts.
 
-    D_st of level 2, which has a value at every frame: at the event, next to it, around it, and its
-    excess over the quantile `HIGH_QUANTILE` there. Flashes and dissolves differ from cuts in the
-    frames that follow. For higher levels, also D_st, D_ch and the threshold of the level itself.
+    For each of `SPANS`, the distance between the means of as many frames before a frame and from
+    it. The ends of the film are repeated.
     """
-    at = np.asarray(frames)
-    st = _log(curves[2].kl_static)
-    near, scene = sliding(st, CONTEXT_FRAMES)[at], sliding(st, SCENE_FRAMES)[at]
-    here = st[at]
-    usual = np.quantile(scene, HIGH_QUANTILE, axis=1)
-    before, after = near[:, :CONTEXT_FRAMES].max(1), near[:, CONTEXT_FRAMES + 1 :].max(1)
-    columns = [
-        *near.T,
-        np.median(scene, axis=1),
-        usual,
-        np.maximum(here - usual, 0),
-        before,
-        after,
-        np.minimum(here, before),
-        np.minimum(here, after),
-    ]
-    for n in dict.fromkeys((2, level)):
-        columns += _compared(curves[n], at)
+
+    def __init__(self) -> None:
+        self._rows: Floats | None = None  # `SPANS[-1]` rows before the next frame, and from it
+        self._found: list[NDArray[np.float32]] = []
+
+    def add(self, rows: NDArray[np.floating]) -> None:
+        """The next rows (K, F)."""
+        double = np.asarray(rows, dtype=np.float64)
+        if self._rows is None:
+            self._rows = double[:1].repeat(SPANS[-1], 0)
+        self._compare(np.concatenate([self._rows, double]))
+
+    def complete(self) -> Floats:
+        """The changes (frames, spans), after the last rows."""
+        if self._rows is not None:
+            self._compare(np.concatenate([self._rows, self._rows[-1:].repeat(SPANS[-1] - 1, 0)]))
+        return np.concatenate([np.zeros((0, len(SPANS))), *self._found])
+
+    def _compare(self, rows: Floats) -> None:
+        most = SPANS[-1]
+        count = max(len(rows) - 2 * most + 1, 0)  # frames with enough rows on both sides
+        if count:
+            distances = []
+            for span in SPANS:
+                means = np.lib.stride_tricks.sliding_window_view(rows, span, axis=0).mean(-1)
+                before, after = (means[n : n + count] for n in (most - span, most))
+                distances.append(np.sqrt(np.square(after - before).mean(1)))
+            self._found.append(np.stack(distances, axis=1).astype(np.float32))
+        self._rows = rows[count:]
+
+
+def evidence(changes: Floats, frames: Sequence[int]) -> Floats:
+    """The inputs of the regression (events, inputs), from the changes (frames, spans) of a film.
+
+    For each span, the logarithm of the change at the event, and how much it exceeds the median and
+    the quantile `HIGH_QUANTILE` around the event and the largest change shortly before and after.
+    """
+    at, columns = np.asarray(frames), []
+    for series in np.log(np.maximum(changes, MIN_CHANGE)).T:
+        here, scene = series[at], sliding(series, SCENE_FRAMES)[at]
+        near = sliding(series, NEAR_FRAMES)[at]
+        usual = (np.median(scene, axis=1), np.quantile(scene, HIGH_QUANTILE, axis=1))
+        close = (near[:, :NEAR_FRAMES].max(1), near[:, NEAR_FRAMES + 1 :].max(1))
+        columns += [here, *(here - each for each in (*usual, *close))]
     return np.stack(columns, axis=1)
-
-
-def _compared(curves: Curves, at: NDArray[np.intp]) -> list[Floats]:
-    """ln D_st, and relative to the threshold (CU) and to D_ch (CE)."""
-    st = _log(curves.kl_static)[at]
-    return [st, st - _log(curves.threshold)[at], st - _log(curves.kl_change)[at]]
-
-
-def _log(series: Series) -> Floats:
-    """The logarithm; 0 where a level was not evaluated or has no threshold yet."""
-    double = np.asarray(series, dtype=np.float64)
-    known = np.isfinite(double)
-    result: Floats = np.log(np.where(known, np.maximum(double, MIN_DIVERGENCE), 1.0))
-    return result
 
 
 def sliding(values: Floats, reach: int) -> Floats:

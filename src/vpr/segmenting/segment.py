@@ -17,8 +17,9 @@ from torch import Tensor
 from vpr.errors import VPRError
 from vpr.events import LevelEvidence, Rule, Subjective
 from vpr.model import VPR
-from vpr.pretrained import calibration_of, data_for, load_model
+from vpr.pretrained import FOOTAGE, calibration_of, data_for, load_model
 from vpr.pretrained.training_record import training_record
+from vpr.segmenting.event_calibration import Changes
 from vpr.segmenting.inputs import Footage, ModelInput
 from vpr.segmenting.plausibility import find_warnings
 from vpr.segmenting.recorder import Recorder
@@ -57,7 +58,8 @@ def segment(
         what: Anything that `vpr.video.open_footage` opens (a file, a folder of pictures, an array
             (T, H, W, 3), a URL), a source of your own, or an iterable of frames. For a model of
             vectors, an array (T, F) or a .npy file of one.
-        model: A model, a run folder or the name of a shipped model.
+        model: A model, a run folder or the name of a shipped model. The default is the shipped
+            model `footage`, which needs the extra `features`.
         name: The name of a model that is given as an object, for its settings and for warnings.
         adapt: Seconds in which the model, or a new one if there is none, is first trained on the
             footage: a path or an array. `vpr.segmenting.adapt.adapt` keeps such a model.
@@ -77,10 +79,13 @@ def segment(
     inputs = ModelInput(chosen, fit or (fit_for(name) if name else DEFAULT_FIT))
     source = inputs.open(what, rate)
     recorder = Recorder(chosen.config.levels)
-    segmenter = Segmenter(chosen, inputs)
+    calibration = calibration_of(chosen)
+    changes = None if calibration is None else Changes()
+    segmenter = Segmenter(chosen, inputs, changes)
     segment_source(source, segmenter, recorder, on_progress)
     whole = recorder.timeline(source.name, name or "a model")
-    timeline = select_events(whole, wanted, gap, selection or Selection(), calibration_of(chosen))
+    known = None if changes is None else changes.complete()
+    timeline = select_events(whole, wanted, gap, selection or Selection(), calibration, known)
     # A custom source may have neither.
     problem, undecodable = getattr(source, "problem", None), getattr(source, "undecodable", 0)
     rows = np.stack(segmenter.sample.rows)
@@ -101,8 +106,7 @@ def _chosen_model(
         from vpr.segmenting.adapt import adapt_without_saving
 
         model = adapt_without_saving(what, adapt, model)
-    if model is None:
-        raise VPRError("no model: give one, or adapt=120 to train one on this footage first")
+    model = FOOTAGE if model is None else model
     name = name if isinstance(model, VPR) else os.fspath(model)
     chosen = with_threshold(model if isinstance(model, VPR) else load_model(str(name)), threshold)
     check_levels(chosen)
@@ -160,8 +164,11 @@ def as_gap(seconds: float | Fraction) -> Fraction:
 class Segmenter:
     """Detects events in chunks of frames: the same as `Stream`, several times as fast."""
 
-    def __init__(self, model: VPR, inputs: ModelInput | None = None) -> None:
+    def __init__(
+        self, model: VPR, inputs: ModelInput | None = None, changes: Changes | None = None
+    ) -> None:
         check_levels(model)
+        self.changes = changes
         self.codec, self.input, self.sample = model.codec, inputs or ModelInput(model), Sample()
         with torch.inference_mode():
             self._detector = Detector(model, model.initial(1), level_one=False)
@@ -174,7 +181,10 @@ class Segmenter:
     def encode(self, pictures: Sequence[Picture]) -> Tensor:  # → x⁰ (K, D)
         rows = self.input.rows(pictures)
         self.sample.add(rows[0])
-        return self.codec.encode(self.codec.to_layout(self.input.scaled(rows)))
+        scaled = self.input.scaled(rows)
+        if self.changes is not None:
+            self.changes.add(scaled.flatten(1).cpu().numpy())
+        return self.codec.encode(self.codec.to_layout(scaled))
 
 
 class Sample:

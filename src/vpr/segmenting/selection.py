@@ -11,7 +11,7 @@ from vpr.errors import VPRError
 from vpr.segmenting.timeline import Event, Timeline
 
 if TYPE_CHECKING:
-    from vpr.segmenting.event_calibration import Calibration
+    from vpr.segmenting.event_calibration import Calibration, Floats
 
 DEFAULT_PROBABILITY = 0.5  # minimum probability that is reported by default
 
@@ -56,13 +56,18 @@ def select_events(
     levels: list[int],
     gap: Fraction,
     selection: Selection,
-    calibration: Calibration | None,
+    calibration: Calibration | None = None,
+    changes: Floats | None = None,
 ) -> Timeline:
-    """Reduce a timeline of all levels to the events to report; levels stay nested."""
+    """Reduce a timeline of all levels to the events to report; levels stay nested.
+
+    `changes` of the input (frames, spans) are needed for probabilities.
+    """
     selection.check(calibration)
     found = timeline.boundaries
     if calibration is not None:
-        found = with_probabilities(timeline, calibration)
+        assert changes is not None
+        found = with_probabilities(timeline, calibration, changes)
         gap = max(gap, Fraction(str(calibration.gap)))
     found = apply_min_gap([event for event in found if event.level in levels], gap)
     min_probability = selection.probability
@@ -75,12 +80,14 @@ def select_events(
     )
 
 
-def with_probabilities(timeline: Timeline, calibration: Calibration) -> list[Event]:
+def with_probabilities(
+    timeline: Timeline, calibration: Calibration, changes: Floats
+) -> list[Event]:
     """All events, with probabilities at the levels that are calibrated."""
     known: dict[tuple[int, int], float] = {}
     for level in calibration.weights:
         frames = [event.frame for event in timeline.events(level)]
-        found = calibration.probabilities(timeline.curves, level, frames)
+        found = calibration.probabilities(changes, level, frames)
         known |= {(level, frame): float(p) for frame, p in zip(frames, found, strict=True)}
     return [
         event._replace(probability=known.get((event.level, event.frame)))

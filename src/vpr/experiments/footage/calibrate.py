@@ -1,58 +1,90 @@
-"""Fitting the probabilities of events to a film with known transitions."""
+"""Fitting the probabilities of events to films with known transitions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vpr.experiments.footage.labelled_films import RATE, FilmFile, Span, inside
 from vpr.segmenting.event_calibration import (
+    GAP,
     Calibration,
     Floats,
     evidence,
     fit_logistic,
+    logistic,
     non_maximum_suppression,
     with_bias,
 )
-from vpr.segmenting.timeline import Timeline
 
 
-def calibrate(timeline: Timeline, film: FilmFile, held_out: float) -> Calibration:
-    """A calibration for the model of a timeline of all events of a film.
+class Candidates(NamedTuple):
+    """Events that may be transitions: their times and frames, and the changes of the input."""
+
+    times: Floats  # (events,) seconds
+    frames: Sequence[int]
+    changes: Floats  # (frames of the film, spans)
+
+    def scores(self, weights: Floats) -> Floats:
+        """The logarithms of the odds, (events,)."""
+        return with_bias(evidence(self.changes, self.frames)) @ weights
+
+    def probabilities(self, weights: Floats) -> Floats:
+        return logistic(self.scores(weights))
+
+
+def fit_weights(
+    training: Candidates, true: Sequence[Span], other: Candidates, other_true: Sequence[Span]
+) -> Floats:
+    """Weights of the regression for candidates of a training film and of another film.
+
+    The weights are fitted to the training film. Scale and bias are then fitted to the film of other
+    clips, for the events that remain after non-maximum suppression.
+    """
+    inputs = evidence(training.changes, training.frames)
+    weights = fit_logistic(inputs, np.array([inside(t, true) is not None for t in training.times]))
+    scores = other.scores(weights)
+    kept = non_maximum_suppression(other.times, scores, GAP)
+    hits = first_hits(other.times[kept], scores[kept], other_true)
+    scale, bias = fit_logistic(scores[kept, None], hits)
+    return np.append(scale * weights[:-1], scale * weights[-1] + bias)
+
+
+def calibrate(
+    training: dict[int, Candidates],
+    film: FilmFile,
+    other: dict[int, Candidates],
+    other_film: FilmFile,
+) -> Calibration:
+    """The calibration of a model, from its events of each level in two films; see `fit_weights`."""
+    top = max(training)
+    return Calibration(
+        {
+            level: fit_weights(
+                training[level],
+                targets(film, level, top),
+                other[level],
+                targets(other_film, level, top),
+            )
+            for level in training
+        }
+    )
+
+
+def targets(film: FilmFile, level: int, top: int) -> list[Span]:
+    """What the events of a level are compared with.
 
     The highest level is fitted to transitions; lower levels, which also detect events within shots,
-    are fitted to transitions and distractors. The weights are fitted to the whole film. The model
-    was trained on its beginning, so scale and bias are then fitted to the `held_out` share at the
-    end, for the events that remain after non-maximum suppression.
+    to transitions and distractors.
     """
-    weights = {
-        level: _weights(timeline, level, targets(film, level, timeline.levels), held_out)
-        for level in timeline.reported_levels
-    }
-    return Calibration(weights)
-
-
-def targets(film: FilmFile, level: int, levels: int) -> list[Span]:
-    """What the events of a level are compared with."""
-    if level == levels:
+    if level == top:
         return film.spans()
     inner = [(Fraction(d.first, RATE), Fraction(d.last, RATE)) for d in film.distractors]
     return sorted(film.spans() + inner)
-
-
-def _weights(timeline: Timeline, level: int, true: Sequence[Span], held_out: float) -> Floats:
-    events = timeline.events(level)
-    times = np.array([float(event.time) for event in events])
-    inputs = evidence(timeline.curves, level, [event.frame for event in events])
-    weights = fit_logistic(inputs, np.array([inside(t, true) is not None for t in times]))
-    scores = with_bias(inputs) @ weights
-    start = float(timeline.end) * (1 - held_out)
-    kept = non_maximum_suppression(times, scores, Calibration({}).gap) & (times >= start)
-    scale, bias = fit_logistic(scores[kept, None], first_hits(times[kept], scores[kept], true))
-    return np.append(scale * weights[:-1], scale * weights[-1] + bias)
 
 
 def first_hits(times: Floats, scores: Floats, true: Sequence[Span]) -> NDArray[np.bool_]:

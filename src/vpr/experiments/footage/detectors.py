@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from vpr.errors import VPRError
 from vpr.experiments.footage.labelled_films import RATE
-from vpr.segmenting.event_calibration import non_maximum_suppression
+from vpr.segmenting.event_calibration import GAP, non_maximum_suppression
 from vpr.video import Fit, open_footage
 from vpr.video.frames import Picture
 
 Scores = NDArray[np.float64]  # (frames,)
-MIN_GAP = 0.5  # minimum seconds between two detected transitions
+MIN_GAP = GAP  # minimum seconds between two detected transitions, for all that need one
 PENALTIES = (1e-4, 1e6)  # of ruptures: from a change at nearly every frame to none
 BISECTIONS = 16  # to a precision of 0.04 %
 
@@ -102,12 +102,18 @@ def peaks(scores: Scores, times: Scores, threshold: float, gap: float) -> list[f
 
 
 def best_threshold(
-    scores: Scores, times: Scores, score: Callable[[list[float]], float], tries: int = 60
+    signals: Sequence[tuple[Scores, Scores]],
+    score: Callable[[list[list[float]]], float],
+    tries: int = 60,
 ) -> float:
-    """The threshold whose peaks have the best score; chosen on the training film."""
-    candidates = np.quantile(scores, 1 - np.geomspace(0.002, 0.2, tries))
-    chosen = max(candidates.tolist(), key=lambda each: score(peaks(scores, times, each, MIN_GAP)))
-    return float(chosen)
+    """The threshold whose peaks in several films (scores and times) have the best score."""
+    together = np.concatenate([scores for scores, _ in signals])
+    candidates = np.quantile(together, 1 - np.geomspace(0.002, 0.2, tries))
+
+    def total(threshold: float) -> float:
+        return score([peaks(scores, times, threshold, MIN_GAP) for scores, times in signals])
+
+    return float(max(candidates.tolist(), key=total))
 
 
 def periodic(count: int, seconds: float) -> list[float]:

@@ -21,6 +21,7 @@ from vpr.video.mp4 import write_mp4
 Span = tuple[Fraction, Fraction]  # seconds; equal for a cut
 TOLERANCE = 0.2  # seconds
 RATE = 25  # frames per second
+MAX_SHOT_FRAMES = 80  # without transitions; at least 35
 
 
 class FilmFile(NamedTuple):
@@ -56,7 +57,11 @@ def load_or_make(
     path = folder / f"{plan.name}.mp4"
     labels = path.with_suffix(".labels.json")
     if not labels.exists():
-        montage = Montage(pieces(clips, plan.part), cache=str(folder / "decoded"))
+        montage = Montage(
+            pieces(clips, plan.part),
+            max_shot_frames=MAX_SHOT_FRAMES,
+            cache=str(folder / "decoded"),
+        )
         montage.prepare()
         film = montage.plan(plan.shots, np.random.default_rng(plan.seed))
         write_mp4(path, _counted(montage, film, on_progress), 1000 // RATE)
@@ -92,7 +97,8 @@ FILMS = {
     plan.name: plan
     for plan in (
         FilmPlan("training", "training", 300, 2),
-        FilmPlan("test", "test", 350, 3),
+        FilmPlan("development", "development", 200, 3),
+        FilmPlan("test", "test", 350, 4),
     )
 }
 

@@ -1,8 +1,8 @@
-"""Real clips with free licences from Debian, npm and PyPI, for training and for the test films.
+"""Real clips with free licences from Debian, npm and PyPI, for the films.
 
-`clips.json` lists them. Training and test clips are disjoint, also in what they show. A piece is a
-range of frames (first, last exclusive) without a transition: cuts, fades and titles inside a clip
-were found by eye and are left out.
+`clips.json` lists them. The clips of the three films are disjoint, also in what they show. A piece
+is a range of frames (first, last exclusive) without a transition: cuts, fades and titles inside a
+clip were found by eye and are left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vpr.data.montage import Piece
 from vpr.experiments.footage.packages import Package, take
 from vpr.utils.files import parse_json, write_json
 
-Part = Literal["training", "test"]
+Part = Literal["training", "development", "test"]
 
 
 class RealClip(NamedTuple):
