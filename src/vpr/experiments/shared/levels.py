@@ -74,32 +74,18 @@ def draw_levels(results: Results, factors: Factors) -> Figure:
 
 
 def level_claims(
-    results: Results, factors: Factors, dataset: str, paper: Published | str
+    results: Results, factors: Factors, dataset: str, paper: Published | str, score: str = "f1"
 ) -> list[Claim]:
-    """F1 at the exact frame."""
+    """F1 of each level at the exact frame or, as `f1_near`, within one frame."""
+    near = " within one frame" if score == "f1_near" else ""
     return [
         Claim(
-            f"{dataset}, level-{level} F1, {factor} changes",
+            f"{dataset}, level-{level} F1{near}, {factor} changes",
             paper,
-            metric(runs, f"f1_{factor}"),
+            metric(runs, f"{score}_{factor}"),
             describe(runs),
-            controls=controls_of(runs, factor),
-            main=f1_row(dataset, factor),
-        )
-        for runs in results.values()
-        for level, factor in factors.items()
-    ]
-
-
-def near_claims(results: Results, factors: Factors, dataset: str) -> list[Claim]:
-    """F1 within one frame, which the paper does not have."""
-    return [
-        Claim(
-            f"{dataset}, level-{level} F1 within one frame, {factor} changes",
-            "none",
-            metric(runs, f"f1_near_{factor}"),
-            describe(runs),
-            controls=controls_of(runs, factor, "f1_near"),
+            controls=controls_of(runs, factor, score),
+            main="" if near else f1_row(dataset, factor),
         )
         for runs in results.values()
         for level, factor in factors.items()
