@@ -151,7 +151,10 @@ def test_every_path_of_a_dataset_is_known_as_one() -> None:
     ("data", "words"),
     [
         ({"name": "moving-ball", "radius": 2**53}, "a radius up to 128"),
-        ({"name": "3dsd", "floor_period": 2**53, "wall_period": 2**53 - 1}, "periods of 1 to"),
+        (
+            {"name": "3dsd", "floor_period": 2**53, "wall_period": 2**53 - 1},
+            "floor_period must be 1 to",
+        ),
         ({"name": "synthetic", "values": 2**53}, "2 to 1000 values"),
         ({"name": "bouncing-balls", "balls": 2**53}, "1 to 100 balls"),
     ],
