@@ -144,7 +144,9 @@ def measure(comparison: Comparison, config: RunConfig, wanted: str, path: Path) 
         start = process_time()
         found = detectors[name]()
         scores = measured(found, comparison.films["test"])
-        results["detectors"][name] = scores | {"cpu_seconds": process_time() - start}
+        seconds = process_time() - start
+        made = {"cpu_seconds": seconds, "commit": results["provenance"]["commit"]}
+        results["detectors"][name] = scores | made
         print(name, scores["cuts"], scores["all"], file=sys.stderr, flush=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_json(path, results)

@@ -60,7 +60,7 @@ def page(results: dict[str, Any]) -> str:
         "## Probabilities\n",
         _calibration(results["calibration"]),
         "![Reliability of the probabilities of levels 2 and 3](reliability.png)\n",
-        f"Commit {made['commit']}, torch {made['torch']}, {made['cpu']}.\n",
+        f"{_commits(results['detectors'])}, torch {made['torch']}, {made['cpu']}.\n",
     ]
     return "\n".join(parts)
 
@@ -138,6 +138,18 @@ def _between(level: dict[str, Any]) -> str:
     bins = zip(level["forecast"], level["frequency"], level["cases"], strict=True)
     medium = [(frequency * cases, cases) for p, frequency, cases in bins if LOW <= p < HIGH]
     return f"{sum(hits for hits, _ in medium):.0f} of {sum(cases for _, cases in medium)}"
+
+
+def _commits(detectors: dict[str, Any]) -> str:
+    """The commits at which the rows were measured."""
+    rows: dict[str, list[str]] = {}
+    for name, each in detectors.items():
+        rows.setdefault(each["commit"], []).append(name)
+    if len(rows) == 1:
+        return f"Commit {next(iter(rows))}"
+    most = max(rows, key=lambda commit: len(rows[commit]))
+    others = [f"{', '.join(names)}: {each}" for each, names in rows.items() if each != most]
+    return f"Commit {most} ({'; '.join(others)})"
 
 
 def _table(rows: Iterator[list[str]]) -> str:
