@@ -157,6 +157,16 @@ RESULTS = {
         "both",
         "Bouncing Balls, level-2 F1, colour changes",
     ),
+    "Miniworld Maze | F1 of level 2 within one frame, hallways": (
+        "maze-events",
+        "both",
+        "Miniworld Maze, level-2 F1 within one frame, hallway changes",
+    ),
+    "Miniworld Maze | F1 of level 3 within one frame, colours": (
+        "maze-events",
+        "both",
+        "Miniworld Maze, level-3 F1 within one frame, colour changes",
+    ),
     f"{WORLDS} | F1, mean over levels and worlds": (
         "nested-worlds",
         "",
