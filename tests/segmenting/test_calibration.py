@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from vpr.errors import VPRError
 from vpr.experiments.footage.calibrate import first_hits
 from vpr.experiments.footage.labelled_films import tally
 from vpr.segmenting.event_calibration import (
+    INPUTS,
     SPANS,
     Calibration,
     Changes,
@@ -159,6 +161,31 @@ def test_a_calibration_belongs_to_its_weights(tmp_path: Path) -> None:
     assert all((read.weights[n] == made.weights[n]).all() for n in (2, 3))
     with pytest.raises(VPRError, match="other weights"):
         Calibration.load(tmp_path / "calibration.safetensors", "abd")
+
+
+@pytest.mark.parametrize(
+    ("weights", "gap"),
+    [
+        ({2: np.zeros(5)}, 0.1),
+        ({1: np.zeros(INPUTS + 1)}, 0.1),
+        ({2: np.full(INPUTS + 1, np.nan)}, 0.1),
+        ({2: np.zeros(INPUTS + 1)}, -1.0),
+        ({2: np.zeros(INPUTS + 1)}, math.inf),
+    ],
+)
+def test_malformed_files_are_one_error(
+    tmp_path: Path, weights: dict[int, np.ndarray], gap: float
+) -> None:
+    Calibration(weights, gap).save(tmp_path / "calibration.safetensors", "abc")
+    with pytest.raises(VPRError, match="is not a calibration file"):
+        Calibration.load(tmp_path / "calibration.safetensors", "abc")
+
+
+def test_the_digest_depends_on_weights_and_gap() -> None:
+    made = calibration()
+    others = [replace(made, gap=0.2), replace(made, weights={2: made.weights[2]})]
+    assert made.digest() == calibration().digest()
+    assert len({each.digest() for each in (made, *others)}) == 3
 
 
 def test_of_close_events_the_strongest_is_kept() -> None:

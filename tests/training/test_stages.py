@@ -97,7 +97,7 @@ class TestStage:
             Stage("bad", 1.0, random_updates=probability)
 
 
-class TestTimetable:
+class TestStageSchedule:
     @pytest.mark.parametrize("shares", [(), (0.5,), (0.5, 0.4), (0.5, 0.6), (1.0, 1.0)])
     def test_refuses_shares_that_do_not_add_up_to_1(self, shares: tuple[float, ...]) -> None:
         with pytest.raises(VPRError, match="shares of a run's stages must add up to 1"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vpr.utils.code_digest import TRAINING_CODE, code_digest
+from vpr.utils.code_digest import PACKAGE, TRAINING_CODE, code_digest
 
 SOURCE = '''"""A module."""
 
@@ -51,3 +51,4 @@ def test_comments_docstrings_and_other_files_do_not_count(package: Path) -> None
 
 def test_the_parts_of_the_package_exist() -> None:
     assert len(code_digest()) == 12
+    assert all((PACKAGE / name).exists() for name in TRAINING_CODE)

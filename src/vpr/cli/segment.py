@@ -71,7 +71,8 @@ def declare(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         type=finite,
         metavar="SECONDS",
         default=0.0,
-        help="Of two events of a level that are closer than this, keep only the stronger. [0]",
+        help="Of two events of a level that are closer than this, keep only the stronger; "
+        "a calibrated model has its own minimum. [0]",
     )
     _add_selection(parser)
     parser.add_argument(

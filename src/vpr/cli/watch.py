@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Show events as they happen: in a terminal with one lane per level, otherwise or with --json as lines
 of JSON. Cameras, URLs and pipes do not wait: if the model is too slow, the oldest frames are
-dropped and reported. Files are read at the speed of the
-model, unless --realtime is given. Ctrl-C stops.
+dropped and reported. Files are read at the speed of the model, unless --realtime is given. Ctrl-C
+stops.
 """
 
 

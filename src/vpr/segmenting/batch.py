@@ -70,7 +70,9 @@ class SegmentRequest:
         settings["fit"] = self.fit or fit_for(self.model)
         if self.export:
             settings["export"] = sorted(self.export)
-        made_by = {"model": fingerprint(model), **settings}
+        calibration = calibration_of(model)
+        probabilities = calibration.digest() if calibration else None
+        made_by = {"model": fingerprint(model), "calibration": probabilities, **settings}
         return CompletedFiles(self.out, made_by, "sweep" if self.sweep else "events")
 
 

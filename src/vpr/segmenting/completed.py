@@ -1,8 +1,8 @@
 """Records of completed pieces of footage, one small file each, next to their output files.
 
 A piece is complete if its files exist and were written from the same source (size and modification
-time) with the same weights and settings. A record also has a digest of each file, so that a file
-that was edited by hand is never overwritten or deleted.
+time) with the same weights, calibration and settings. A record also has a digest of each file, so
+that a file that was edited since it was recorded is not overwritten or deleted.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CompletedFiles:
                 )
 
     def start_writing(self, target: Target) -> None:
-        """Check again, and forget the digests: a process that is killed leaves other files."""
+        """Check again, and clear the digests: a killed process leaves files that do not match."""
         self.check_unchanged(target)
         record = self._read(target.name)
         if record:

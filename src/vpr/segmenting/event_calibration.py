@@ -3,14 +3,15 @@
 VPR's criteria give many events on continuous footage, and the scale of D_st differs between films.
 A logistic regression, fitted to films with known transitions, predicts which of the events are
 transitions. Its inputs are the distances between the mean input of the model before an event and
-after it, over several numbers of frames: a cut changes all of them, a dissolve those over many
-frames, a flash those over few. Because it looks ahead, it is applied to complete timelines.
+after it, over spans of 1 to 16 frames: a cut changes all of them, a dissolve the long ones, a flash
+the short ones. Because it looks ahead, it is applied to complete timelines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ NEAR_FRAMES = 6  # frames before and after an event, where it should be the larg
 SCENE_FRAMES = 25  # frames before and after, for the usual size of a change
 HIGH_QUANTILE = 0.85  # quantile of the changes around an event above which one is unusual
 MIN_CHANGE = 1e-3  # smallest change, before the logarithm
+INPUTS = 5 * len(SPANS)  # see `evidence`
 GAP = 0.8  # seconds, so that a dissolve of a second is found once
 RIDGE = 1.0  # penalty of the squared weights, in events
 
@@ -52,23 +54,43 @@ class Calibration:
         tensors = {f"level{n}": torch.from_numpy(each) for n, each in self.weights.items()}
         write_tensors(path, tensors, {"model": model, "gap": str(self.gap)})
 
+    def digest(self) -> str:
+        """Different for every calibration."""
+        parts = [self.gap, *((n, each.tolist()) for n, each in sorted(self.weights.items()))]
+        return sha256(repr(parts).encode()).hexdigest()
+
     @classmethod
     def load(cls, path: Path, model: str) -> Calibration:
         tensors, notes = read_tensors(path)
         if notes.get("model") != model:
-            raise VPRError(f"{path} was fitted to other weights than these: fit it again")
+            raise VPRError(
+                f"{path} was fitted to other weights than these: delete it, or fit it again"
+            )
         try:
-            weights = {int(name.removeprefix("level")): _checked(t) for name, t in tensors.items()}
-            return cls(weights, float(notes["gap"]))
+            weights = {_level(name): _checked(each) for name, each in tensors.items()}
+            return cls(weights, _checked_gap(float(notes["gap"])))
         except (KeyError, ValueError) as error:
             raise VPRError(f"{path} is not a calibration file: copy it again") from error
 
 
+def _level(name: str) -> int:
+    level = int(name.removeprefix("level"))
+    if level < 2:
+        raise ValueError("level 1 has no events")
+    return level
+
+
 def _checked(weights: Tensor) -> Floats:
     array: Floats = weights.double().numpy()
-    if array.ndim != 1 or not np.isfinite(array).all():
-        raise ValueError("weights must be finite")
+    if array.shape != (INPUTS + 1,) or not np.isfinite(array).all():
+        raise ValueError("a level needs a finite weight for each input, and a bias")
     return array
+
+
+def _checked_gap(gap: float) -> float:
+    if not 0 <= gap < np.inf:
+        raise ValueError("the gap must be 0 or more")
+    return gap
 
 
 class Changes:

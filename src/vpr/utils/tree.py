@@ -51,7 +51,9 @@ def shape_repr(value: Any, depth: int = REPR_DEPTH) -> str:
     """A short repr of a tree; numbers are shown, and named tuples below `depth` are left out."""
     if isinstance(value, Tensor | np.ndarray):
         name, shape = type(value).__name__, tuple(value.shape)
-        return f"{name}{shape}" if shape else f"{float(value.item()):.6g}"
+        # Reading a number from another device would wait for it.
+        is_number = not shape and isinstance(value, Tensor) and value.device.type == "cpu"
+        return f"{float(value):.6g}" if is_number else f"{name}{shape}"
     if hasattr(value, "_fields"):
         parts = (f"{name}={shape_repr(each, depth - 1)}" for name, each in _fields(value))
         return f"{type(value).__name__}({', '.join(parts) if depth else '…'})"

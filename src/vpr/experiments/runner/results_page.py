@@ -16,10 +16,10 @@ HEAD = """\
 
 Written by `vpr reproduce` from the JSON files in this folder; do not edit. Ours is the mean ± the
 sample standard deviation over all n runs of a setting, followed by the lowest and the highest
-value. Footnotes describe the settings with their differences from the paper. F1 counts a boundary
-as correct only at the exact frame of a change, and is computed on sequences that were not used for
-training. Periodic and random are the mean F1 of as many boundaries as were detected, at regular
-intervals and at random frames.
+value. Footnotes describe the settings with their differences from the paper. Unless a row says
+otherwise, F1 counts a boundary as correct only at the exact frame of a change. It is computed on
+sequences that were not used for training. Periodic and random are the mean F1 of as many boundaries
+as were detected, at regular intervals and at random frames.
 """
 
 

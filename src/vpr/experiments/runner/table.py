@@ -95,9 +95,10 @@ def _markdown(head: list[str], rows: Iterable[list[str]]) -> str:
 
 
 def mean_and_std(claim: Claim) -> str:
-    """Mean ± standard deviation."""
+    """Mean ± standard deviation, or the value of a single run."""
     values = np.asarray(claim.ours)
-    return f"{number(values.mean(), claim)} ± {number(float(sample_std(values)), claim)}"
+    mean = number(values.mean(), claim)
+    return mean if len(values) == 1 else f"{mean} ± {number(float(sample_std(values)), claim)}"
 
 
 def number(value: float, claim: Claim) -> str:
