@@ -53,7 +53,7 @@ def shape_repr(value: Any, depth: int = REPR_DEPTH) -> str:
         name, shape = type(value).__name__, tuple(value.shape)
         # Reading a number from another device would wait for it.
         is_number = not shape and isinstance(value, Tensor) and value.device.type == "cpu"
-        return f"{float(value):.6g}" if is_number else f"{name}{shape}"
+        return f"{value.item():.6g}" if is_number else f"{name}{shape}"
     if hasattr(value, "_fields"):
         parts = (f"{name}={shape_repr(each, depth - 1)}" for name, each in _fields(value))
         return f"{type(value).__name__}({', '.join(parts) if depth else '…'})"
