@@ -40,8 +40,8 @@ def test_main_results_have_one_row_per_quantity_and_a_column_per_method() -> Non
     assert head == "| quantity | paper | VPR | n | VTA | periodic | random |"
     assert rows == [
         "| Ball: F1 | 0.97 ± 0.03 | **0.9500 ± 0.0707**[^1] | 2 "
-        "| 0.5000 ± 0.0000 (n = 1; paper 0.52 ± 0.05)[^2] | 0.3000 | 0.1000 |",
-        "| Room: F1 | – | – | – | 0.5000 ± 0.0000 (n = 1)[^2] | – | – |",
+        "| 0.5000 (n = 1; paper 0.52 ± 0.05)[^2] | 0.3000 | 0.1000 |",
+        "| Room: F1 | – | – | – | 0.5000 (n = 1)[^2] | – | – |",
     ]
 
 
